@@ -12,9 +12,11 @@ import { assembleApp, NOTHING } from '#platform/http/app/app.ts';
 import { shareWith } from '#platform/http/app/cross-site.ts';
 import { Rules, requireVersion } from '#platform/http/endpoint/rules.ts';
 import { clientsBehind } from '#platform/http/server/client-address.ts';
+import { serve } from '#platform/http/server/serve.ts';
 import { forPlayersElsewhere } from '#publications/files.endpoints.ts';
 import type { Context } from './context.ts';
 import { REFERENCE, UNLISTED, WINGS } from './routes.ts';
+import type { Shutdown } from './shutdown.ts';
 
 /** Builds the HTTP application, a plain fetch handler, over the services of a process. */
 export function createApp(context: Context): Hono {
@@ -71,5 +73,19 @@ export function createApp(context: Context): Hono {
     endpoints,
     services,
     mounted: WINGS.flatMap((wing) => wing.mounted(services)),
+  });
+}
+
+/** Serves the application until shutdown. @throws {ListenError} */
+export async function startApi(context: Context, shutdown: Shutdown): Promise<void> {
+  const { config, log } = context;
+  const app = await createApp(context);
+  const server = await serve((request, env) => app.fetch(request, env), config);
+  log.info({ url: config.publicUrl, host: config.host, port: server.port }, 'the API is listening');
+  shutdown.finish('answer open requests', async () => {
+    // Uploads that can resume elsewhere need not be waited for.
+    context.locks.wantAll();
+    await context.streams.close();
+    await server.close();
   });
 }

@@ -1,13 +1,12 @@
 import type { Hono } from 'hono';
 import type { Config } from '#platform/config/config.ts';
 import { SENTENCE } from '#platform/http/errors/errors.ts';
-import { measureProcess } from '#platform/telemetry/process-metrics.ts';
+import { measureProcess } from '#platform/telemetry/metrics.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import { type Context, createContext } from './context.ts';
-import { logStrayRejections, logWarnings, tellFailure } from './entry.ts';
+import { logRuntimeProblems, printStartFailure, startTracing } from './entry.ts';
 import { Shutdown } from './shutdown.ts';
-import { startTracing } from './trace-export.ts';
 
 /** Shortest time between two attempts to start. */
 const PAUSE_MS = 1_000;
@@ -50,7 +49,7 @@ export class EdgeApp {
     completed?: Promise<unknown>,
   ): Promise<Response> {
     const started = this.#closing ? undefined : await this.#start();
-    if (!started) return new Response('The server cannot start at this moment.', { status: 503, headers: NOT_NOW });
+    if (!started) return new Response('The server cannot start. Try again later.', { status: 503, headers: NOT_NOW });
     const answer = Promise.resolve(started.app.fetch(request, peer));
     this.#wait(answer);
     if (completed) this.#wait(completed);
@@ -71,7 +70,7 @@ export class EdgeApp {
 
   #start(): Promise<Started | undefined> {
     this.#started ??= this.#build().catch((error) => {
-      tellFailure(error);
+      printStartFailure(error);
       setTimeout(() => {
         this.#started = undefined;
       }, PAUSE_MS).unref();
@@ -84,8 +83,7 @@ export class EdgeApp {
     const context = await createContext(this.#config(), 'api');
     const shutdown = new Shutdown({ log: context.log, deadlineMs: context.config.shutdownMs });
     if (this.#owned) {
-      logStrayRejections(context.log);
-      logWarnings(context.log);
+      logRuntimeProblems(context.log);
       measureProcess({ ...context, version: manifest.version });
       await startTracing(context, shutdown);
     }

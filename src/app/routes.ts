@@ -3,55 +3,27 @@ import { listAgents, readAgent } from '#capture/agents/agents.endpoints.ts';
 import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from '#catalogue/events/endpoints/acl.endpoints.ts';
 import { readEvent, removeEvent } from '#catalogue/events/endpoints/events.endpoints.ts';
 import { listEvents } from '#catalogue/events/endpoints/list.endpoints.ts';
-import {
-  deleteEventCatalog,
-  putEventFields,
-  readEventMetadata,
-} from '#catalogue/events/endpoints/metadata.endpoints.ts';
+import * as eventMetadata from '#catalogue/events/endpoints/metadata.endpoints.ts';
 import { listPublications, readPublication } from '#catalogue/events/endpoints/publications.endpoints.ts';
 import { putScheduling, readScheduling } from '#catalogue/events/endpoints/scheduling.endpoints.ts';
 import { downloadTrack, listTracks } from '#catalogue/events/media/media.endpoints.ts';
 import { putSeriesAcl, readSeriesAcl } from '#catalogue/series/endpoints/acl.endpoints.ts';
 import { listSeries } from '#catalogue/series/endpoints/list.endpoints.ts';
-import {
-  deleteSeriesCatalog,
-  putSeries,
-  putSeriesFields,
-  readSeriesMetadata,
-} from '#catalogue/series/endpoints/metadata.endpoints.ts';
+import * as seriesMetadata from '#catalogue/series/endpoints/metadata.endpoints.ts';
 import { searchSeries } from '#catalogue/series/endpoints/search.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from '#catalogue/series/endpoints/series.endpoints.ts';
 import { putProperties, readProperties } from '#catalogue/series/properties.endpoints.ts';
-import {
-  addressOptions,
-  addressState,
-  appendAtAddress,
-  beginAtAddress,
-  removeAtAddress,
-} from '#ingest/direct/address.endpoints.ts';
+import * as address from '#ingest/direct/address.endpoints.ts';
 import { newDirectUpload, readDirectUpload, removeDirectUpload } from '#ingest/direct/direct.endpoints.ts';
 import { newEvent } from '#ingest/external-api/create.endpoint.ts';
 import { addTrack } from '#ingest/external-api/track.endpoint.ts';
 import { changeEvent } from '#ingest/external-api/update.endpoint.ts';
-import {
-  appendToUpload,
-  createUpload,
-  overrideMethod,
-  removeUpload,
-  uploadOptions,
-  uploadState,
-} from '#ingest/tus/tus.endpoints.ts';
+import * as tus from '#ingest/tus/tus.endpoints.ts';
 import { liveness, readiness } from '#maintenance/health.endpoints.ts';
 import { listProvider, listProviderNames } from '#metadata/list-providers.endpoints.ts';
 import { allUpdates, eventUpdates } from '#notifications/stream/updates.endpoints.ts';
-import { listDeliveries, retryParked, testWebhook } from '#notifications/webhooks/deliveries.endpoints.ts';
-import {
-  listWebhooks,
-  newWebhook,
-  putWebhook,
-  readWebhook,
-  removeWebhook,
-} from '#notifications/webhooks/webhooks.endpoints.ts';
+import * as deliveries from '#notifications/webhooks/deliveries.endpoints.ts';
+import * as webhooks from '#notifications/webhooks/webhooks.endpoints.ts';
 import { apiDocument, apiInfo, apiVersions, defaultVersion, type ServedDocument } from '#openapi/base.endpoints.ts';
 import type { Group } from '#openapi/document.ts';
 import * as opencast from '#opencast/wing.ts';
@@ -61,12 +33,7 @@ import type { Endpoint } from '#platform/http/endpoint/endpoint.ts';
 import { createWorkflow } from '#processing/create.endpoint.ts';
 import { listDefinitions, readDefinition } from '#processing/definitions.endpoints.ts';
 import { listWorkflows } from '#processing/workflow-list.endpoint.ts';
-import {
-  changeWorkflow,
-  deleteWorkflow,
-  readWorkflow,
-  workflowsForOperators,
-} from '#processing/workflows.endpoints.ts';
+import * as workflows from '#processing/workflows.endpoints.ts';
 import { publishedFile } from '#publications/files.endpoints.ts';
 import { signUrl } from '#publications/sign.endpoints.ts';
 import { readMetrics } from '#statistics/metrics/metrics.endpoint.ts';
@@ -78,7 +45,7 @@ export type AppServices = Context & { document: ServedDocument };
 export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Base',
-    description: 'What the API is, and which versions it speaks.',
+    description: 'The API and its versions.',
     endpoints: [
       // Browsers get a page.
       pages.home,
@@ -90,63 +57,63 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   },
   {
     name: 'Info',
-    description: 'Who the caller is and what it belongs to.',
+    description: 'The caller and its organization.',
     endpoints: [me, myRoles, organization, organizationProperties, engageUrl],
   },
   {
     name: 'Events',
-    description: 'Recordings: how they come in, what is known of them, and how far they are.',
+    description: 'Recordings: upload, metadata and processing state.',
     endpoints: [listEvents, newEvent, readEvent, changeEvent, removeEvent],
   },
   {
     name: 'Event access',
-    description: 'Which role may read and change an event.',
+    description: 'Roles that may read and change an event.',
     endpoints: [readEventAcl, putEventAcl, addAclEntry, removeAclEntry],
   },
   {
     name: 'Event metadata',
     description: 'The metadata catalogs of an event, field by field.',
-    endpoints: [readEventMetadata, putEventFields, deleteEventCatalog],
+    endpoints: [eventMetadata.readEventMetadata, eventMetadata.putEventFields, eventMetadata.deleteEventCatalog],
   },
   {
     name: 'Event media',
-    description: 'Tracks, and what is published.',
+    description: 'Tracks and publications.',
     endpoints: [listTracks, downloadTrack, addTrack, listPublications, readPublication],
   },
   {
     name: 'Event scheduling',
-    description: 'When events are recorded, and by which capture agent.',
+    description: 'The planned recording of an event, and its capture agent.',
     endpoints: [readScheduling, putScheduling],
   },
   {
     name: 'Uploads',
-    description: 'Files that come in several requests, over lines that break.',
+    description: 'Resumable uploads, and direct uploads without an account.',
     endpoints: [
-      uploadOptions,
-      createUpload,
-      uploadState,
-      appendToUpload,
-      removeUpload,
-      overrideMethod,
+      tus.uploadOptions,
+      tus.createUpload,
+      tus.uploadState,
+      tus.appendToUpload,
+      tus.removeUpload,
+      tus.overrideMethod,
       newDirectUpload,
       readDirectUpload,
       removeDirectUpload,
-      addressOptions,
-      beginAtAddress,
-      addressState,
-      appendAtAddress,
-      removeAtAddress,
+      address.addressOptions,
+      address.beginAtAddress,
+      address.addressState,
+      address.appendAtAddress,
+      address.removeAtAddress,
     ],
   },
   {
     name: 'Series',
-    description: 'What belongs together, such as the lectures of a course.',
+    description: 'Groups of events, such as the lectures of a course.',
     endpoints: [
       listSeries,
       newSeries,
       searchSeries,
       readSeries,
-      putSeries,
+      seriesMetadata.putSeries,
       deleteSeries,
       readProperties,
       putProperties,
@@ -154,60 +121,60 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   },
   {
     name: 'Series access',
-    description: 'Which role may read and change a series.',
+    description: 'Roles that may read and change a series.',
     endpoints: [readSeriesAcl, putSeriesAcl],
   },
   {
     name: 'Series metadata',
     description: 'The metadata catalogs of a series, field by field.',
-    endpoints: [readSeriesMetadata, putSeriesFields, deleteSeriesCatalog],
+    endpoints: [seriesMetadata.readSeriesMetadata, seriesMetadata.putSeriesFields, seriesMetadata.deleteSeriesCatalog],
   },
   {
     name: 'Capture agents',
-    description: 'What records in the rooms, and how it reports itself.',
+    description: 'Recorders in rooms, and their state.',
     endpoints: [listAgents, readAgent],
   },
   opencast.RECORDERS,
   {
     name: 'Workflows',
-    description: 'How the processing of an event goes on.',
+    description: 'The processing of events.',
     endpoints: [
       listDefinitions,
       readDefinition,
       listWorkflows,
       createWorkflow,
-      readWorkflow,
-      changeWorkflow,
-      deleteWorkflow,
+      workflows.readWorkflow,
+      workflows.changeWorkflow,
+      workflows.deleteWorkflow,
     ],
   },
   {
     name: 'Updates',
-    description: 'What happens, as it happens.',
+    description: 'Changes as they happen: event streams and webhooks.',
     endpoints: [
       eventUpdates,
       allUpdates,
-      listWebhooks,
-      newWebhook,
-      readWebhook,
-      putWebhook,
-      removeWebhook,
-      testWebhook,
-      listDeliveries,
-      retryParked,
+      webhooks.listWebhooks,
+      webhooks.newWebhook,
+      webhooks.readWebhook,
+      webhooks.putWebhook,
+      webhooks.removeWebhook,
+      deliveries.testWebhook,
+      deliveries.listDeliveries,
+      deliveries.retryParked,
     ],
   },
   {
     name: 'List providers',
-    description: 'Values for fields with a fixed set of them.',
+    description: 'Allowed values of fields.',
     endpoints: [listProviderNames, listProvider],
   },
-  { name: 'Security', description: 'Signed addresses.', endpoints: [signUrl] },
-  { name: 'Health', description: 'For those who operate Inlet.', endpoints: [liveness, readiness] },
+  { name: 'Security', description: 'Signed URLs.', endpoints: [signUrl] },
+  { name: 'Health', description: 'For operators.', endpoints: [liveness, readiness] },
 ];
 
 /** Endpoints for players and operators that the reference does not list. */
-export const UNLISTED: readonly Endpoint<AppServices>[] = [publishedFile, readMetrics, workflowsForOperators];
+export const UNLISTED: readonly Endpoint<AppServices>[] = [publishedFile, readMetrics, workflows.workflowsForOperators];
 
 /** Removable parts: the folder of a wing, its import and its lines here. */
 export const WINGS: readonly Wing<AppServices>[] = [opencast.wing, pages.wing];

@@ -44,7 +44,7 @@ export class Shutdown {
           if (performance.now() - this.#startedAt >= REPEAT_MS) this.#exit(EXIT_CODES[signal]);
           return;
         }
-        this.#log.info({ signal }, 'stopping; a second signal stops at once');
+        this.#log.info({ signal }, 'stopping; a second signal stops immediately');
         this.end(0);
       });
     }
@@ -71,9 +71,9 @@ export class Shutdown {
     const started = performance.now();
     try {
       await withTimeout(work(withinMs), withinMs, `It took longer than ${withinMs} ms.`);
-      this.#log.info({ phase: name, ms: Math.round(performance.now() - started) }, 'phase of the shutdown done');
+      this.#log.info({ phase: name, ms: Math.round(performance.now() - started) }, 'shutdown phase finished');
     } catch (error) {
-      this.#log.error({ err: error, phase: name }, 'phase of the shutdown failed');
+      this.#log.error({ err: error, phase: name }, 'shutdown phase failed');
     }
   }
 }

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import pg from 'pg';
-import type { Config, TracesConfig } from '#platform/config/config.ts';
+import type { Config } from '#platform/config/config.ts';
 import { type Endpoints, hostAndPort } from '#platform/outbound/endpoints.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 
@@ -35,7 +35,7 @@ export function keySetEndpoints(keySet: string): Endpoints {
 const TRACE_FILES = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'];
 
 /** Where traces are sent to. */
-export function tracesEndpoints({ origin }: TracesConfig, environment: NodeJS.ProcessEnv): Endpoints {
+export function tracesEndpoints({ origin }: { origin: string }, environment: NodeJS.ProcessEnv): Endpoints {
   const { hostname, port, protocol } = new URL(origin);
   const files = ['OTEL_EXPORTER_OTLP_', 'OTEL_EXPORTER_OTLP_TRACES_'].flatMap((start) =>
     TRACE_FILES.flatMap((name) => environment[start + name] || []),

@@ -117,7 +117,7 @@ test('told to end, it answers what is under way, ends streams, and leaves nothin
   expect((await upload.answer).status).toBe(201);
   expect(await edge.ended()).toBe(0);
   expect(await staged()).toBe(0);
-  const phases = edge.log.filter(({ msg }) => msg === 'phase of the shutdown done');
+  const phases = edge.log.filter(({ msg }) => msg === 'shutdown phase finished');
   expect(phases.map(({ phase }) => phase)).toEqual(['answer open requests', 'connections']);
   expect(edge.log.filter(({ level }) => ['text', 'error', 'fatal'].includes(level))).toEqual([]);
 });

@@ -113,7 +113,7 @@ describe.each([
 
   test('says that it cannot start, and why in the log, and starts with a later request', async () => {
     expect([before.status, before.headers.get('Retry-After')]).toEqual([503, '5']);
-    expect(await before.text()).toBe('The server cannot start at this moment.');
+    expect(await before.text()).toBe('The server cannot start. Try again later.');
     expect(output).toMatch(/^METADATA_DIR is .*; allowed is a folder that can be read\.$/m);
   });
 

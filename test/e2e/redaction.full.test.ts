@@ -75,7 +75,7 @@ describe.skipIf(!redisHere).each(['deno', 'node'] as const)('on %s', (runtime) =
       'request',
       'operation succeeded',
       'not ready',
-      'stopping; a second signal stops at once',
+      'stopping; a second signal stops immediately',
     ]) {
       expect(server.api.log.filter((line) => line.msg === msg)).not.toEqual([]);
     }

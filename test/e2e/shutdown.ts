@@ -19,7 +19,7 @@ const SIGTERM_EXIT = 143;
 
 const PATIENCE_MS = 60_000;
 
-const STOPPING = 'a second signal stops at once';
+const STOPPING = 'a second signal stops immediately';
 
 function operation({ database }: TestServer, eventId: string) {
   return database

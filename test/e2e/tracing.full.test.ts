@@ -130,7 +130,7 @@ describe.skipIf(!redisHere).each(['deno', 'node'] as const)('on %s', (runtime) =
     collector.stop();
     await start({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
     await upload(await recording(), randomBytes(16).toString('hex'));
-    const told = () => server.api.log.filter(({ msg }) => msg === 'traces are not sent as they should be');
+    const told = () => server.api.log.filter(({ msg }) => msg === 'traces cannot be sent');
     await eventually(() => expect(told().length).toBeGreaterThan(0), 30_000);
     // Once a minute, and no more often.
     expect(told().length).toBeLessThanOrEqual(1 + (performance.now() - begun) / 60_000);

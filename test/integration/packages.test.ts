@@ -581,8 +581,7 @@ describe('by address, and with little room', async () => {
       const options = { hosts: [{ host, port }], maxBytes: 100, idleMs: 30_000 };
       await expect(openUrl(`https://${host}:${port}/`, options)).rejects.toMatchObject({
         status: 400,
-        message:
-          'The URL cannot be fetched: no encrypted connection to its host came about, or its certificate is not trusted.',
+        message: 'The URL cannot be fetched: the TLS connection to its host failed, or its certificate is not trusted.',
       });
       expect(requests).toBe(0);
     },

@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(['main', 'api', 'worker'])('%s does not start for others with the well-known password', async (role) => {
-  const line = 'ADMIN_PASSWORD is not set; it must be while HOST is "0.0.0.0", which is not a loopback address.';
+  const line = 'ADMIN_PASSWORD is not set; it is required while HOST is "0.0.0.0", which is not a loopback address.';
   expect(await start([role], { HOST: '0.0.0.0' })).toEqual(refused(line));
 });
 

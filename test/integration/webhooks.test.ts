@@ -185,8 +185,8 @@ describe('a webhook', () => {
     ['http://localhost/hook', 'private'],
     ['ftp://example.org/', 'must begin with'],
     ['https://user:pass@example.org/', 'must have no user'],
-    ['nothing', 'is none'],
-    ['', 'is none'],
+    ['nothing', 'is not a URL'],
+    ['', 'is not a URL'],
   ])('at %j is refused with 400', async (url, reason) => {
     // One without WEBHOOK_HOSTS.
     const { status, text } = await send(await workerApp(), 'POST', '/api/webhooks', { url });

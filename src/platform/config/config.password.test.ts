@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isOnlyLocal, loadConfig } from './config.ts';
 
-const MISSING = 'ADMIN_PASSWORD is not set; it must be while ';
+const MISSING = 'ADMIN_PASSWORD is not set; it is required while ';
 
 test.each([
   ...['0.0.0.0', '::', '[::]', '192.0.2.1', '128.0.0.1'],

@@ -22,7 +22,7 @@ describe('identity providers', () => {
   });
 
   test.each(['JWT_ISSUER', 'JWT_AUDIENCE'])('without %s a key set stops the start', (name) => {
-    const sentence = `${name} is not set; it must be while JWT_JWKS is.`;
+    const sentence = `${name} is not set; it is required with JWT_JWKS.`;
     expect(() => loadConfig({ ...JWT, [name]: '' })).toThrow(sentence);
   });
 
@@ -67,7 +67,7 @@ test('traces are sent where a collector has been named, unless they are switched
 });
 
 test('METRICS_PORT is another port than PORT', () => {
-  const sentence = 'METRICS_PORT is 9000, which is PORT; allowed is another one.';
+  const sentence = 'METRICS_PORT is 9000, the same as PORT; allowed is another port.';
   expect(() => loadConfig({ PORT: '9000', METRICS_PORT: '9000' })).toThrow(sentence);
 });
 
@@ -124,7 +124,7 @@ describe('trusted proxies', () => {
     '10.1.2.3 10.1.2.4',
   ])('TRUSTED_PROXIES cannot be %s', (value) => {
     expect(() => read(value)).toThrow(
-      `TRUSTED_PROXIES is ${JSON.stringify(value)}; allowed is IP addresses, networks such as 10.1.0.0/16 or 2001:db8::/32, and the names loopback and private, with commas between.`,
+      `TRUSTED_PROXIES is ${JSON.stringify(value)}; allowed is IP addresses, networks such as 10.1.0.0/16 or 2001:db8::/32, and the names loopback and private, separated by commas.`,
     );
   });
 });

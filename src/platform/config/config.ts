@@ -1,11 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
 import { ConfigError } from '../setting/config-error.ts';
-import { allowed, type NamedHost } from '../setting/value-kinds.ts';
-import type { StoragePlace } from '../storage/backend.ts';
+import { allowed } from '../setting/value-kinds.ts';
 import { storagePlace } from '../storage/backends.ts';
 import { Environment, type Variables } from './environment.ts';
-import type { Network } from './networks.ts';
 
 /** Returns a URL without its password, wherever database clients accept one; `[redacted]` if it is not such a URL. */
 function redact(value: string): string {
@@ -20,102 +18,19 @@ function redact(value: string): string {
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 const DEFAULT_ADMIN_PASSWORD = 'opencast';
 
-export interface TracesConfig {
-  origin: string;
-  format: 'json' | 'protobuf';
-}
-
-/** Verification of tokens of an identity provider. */
-interface JwtConfig {
-  /** An http(s) URL of the key set, or the absolute path of a file. */
-  keySet: string;
-  issuer: string;
-  audience: string;
-  /** Claim names, or dotted paths. */
-  claims: { roles: string; username: string };
-}
-
-interface SchedulingConfig {
-  /** Shortest gap between two recordings of one agent. */
-  minGapMs: number;
-  /** Events that one recurrence rule may create. */
-  maxOccurrences: number;
-  /** Time after the scheduled end before a missing recording counts as missed. */
-  recordingGraceMs: number;
-}
+/** All settings, checked and in the units of the code. Paths are absolute. */
+export type Config = ReturnType<typeof loadConfig>;
 
 /** Settings that every operation receives. */
-export interface OperationSettings {
-  /** Folder with the site's programs that workflows may run. */
-  commandsDir: string | undefined;
-  /** Largest file that a program of the site may write. */
-  maxFileBytes: number;
-}
-
-/** All settings, checked and in the units of the code. Paths are absolute. */
-export interface Config {
-  host: string;
-  port: number;
-  /** Base of every URL in responses, without a trailing slash. */
-  publicUrl: string;
-  /** Other origins whose pages may use the API. */
-  corsOrigins: readonly string[];
-  dataDir: string;
-  databaseUrl: string | undefined;
-  redisUrl: string | undefined;
-  storage: StoragePlace;
-  admin: { username: string; password: string };
-  ffmpegPath: string | undefined;
-  ffprobePath: string | undefined;
-  /** True if the ffmpeg from npm may process files from other machines. */
-  allowBundledFfmpeg: boolean;
-  workerConcurrency: number;
-  /** Bytes of all tracks of one request together. */
-  maxUploadBytes: number;
-  uploadIdleMs: number;
-  /** Lifetime of a resumable upload without another byte. */
-  uploadExpiryMs: number;
-  /** Lifetime of a media package that is not ingested. */
-  draftExpiryMs: number;
-  /** Concurrent uploads of a process; unlimited when undefined. */
-  maxParallelUploads: number | undefined;
-  /** Memory for all uploads of a process, in bytes; the default of the storage when undefined. */
-  uploadMemoryBytes: number | undefined;
-  /** Hosts that files may be fetched from by URL; none when undefined. */
-  ingestUrlHosts: readonly NamedHost[] | undefined;
-  /** Time to stop after the first signal. */
-  shutdownMs: number;
-  scheduling: SchedulingConfig;
-  /** `ttlSeconds`: default lifetime of a signed URL. */
-  urlSigning: { keyId: string; secret: string; ttlSeconds: number } | undefined;
-  /** Bearer tokens are rejected when undefined. */
-  jwt: JwtConfig | undefined;
-  /** Days that the log of changes is kept. */
-  changesDays: number;
-  /** Webhook hosts that may have private addresses. */
-  webhookHosts: readonly NamedHost[];
-  workflowsDir: string | undefined;
-  /** Folder with the site's catalogs and lists. */
-  metadataDir: string | undefined;
-  operations: OperationSettings;
-  /** Folder with a built recorder for browsers. */
-  studioDir: string | undefined;
-  /** Proxies whose `Forwarded` and `X-Forwarded-For` headers are trusted. */
-  trustedProxies: readonly Network[];
-  /** Serves metrics without an account; off when undefined. */
-  metricsPort: number | undefined;
-  /** Where traces are sent; off when undefined. */
-  traces: TracesConfig | undefined;
-  log: { level: Variables['LOG_LEVEL']; format: Variables['LOG_FORMAT'] };
-}
+export type OperationSettings = Config['operations'];
 
 /** Returns true if Inlet is reachable from this machine only, also behind a proxy on a loopback address. */
-export function isOnlyLocal(config: Pick<Config, 'host' | 'publicUrl'>): boolean {
+export function isOnlyLocal(config: { host: string; publicUrl: string }): boolean {
   return reachedBy(config) === undefined;
 }
 
 /** Returns the reason why other machines can reach Inlet, or undefined. */
-function reachedBy({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): string | undefined {
+function reachedBy({ host, publicUrl }: { host: string; publicUrl: string }): string | undefined {
   if (!LOOPBACK.test(host)) return `HOST is ${JSON.stringify(host)}, which is not a loopback address`;
   const hostname = URL.parse(publicUrl)?.hostname ?? publicUrl;
   if (!LOOPBACK.test(hostname)) return `PUBLIC_URL leads to ${hostname}, which is not a loopback address`;
@@ -128,25 +43,19 @@ function reachedBy({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): str
  * @param isGuest true if another server listens for Inlet, on an unknown address
  * @throws {ConfigError} names the first invalid variable, its value and the allowed values
  */
-export function loadConfig(environment: Record<string, string | undefined>, { isGuest = false } = {}): Config {
+export function loadConfig(environment: Record<string, string | undefined>, { isGuest = false } = {}) {
   const given = Object.fromEntries(
     Object.keys(Environment.shape).map((name) => [name, environment[name] || undefined]),
   );
   const parsed = Environment.safeParse(given);
   if (!parsed.success) throw wrongValue(given, String(parsed.error.issues[0]?.path[0]));
   const v = parsed.data;
-  const place = {
-    host: v.HOST,
-    port: v.PORT,
-    publicUrl: (v.PUBLIC_URL ?? `http://${/^[^[].*:/.test(v.HOST) ? `[${v.HOST}]` : v.HOST}:${v.PORT}`).replace(
-      /\/+$/,
-      '',
-    ),
-    trustedProxies: v.TRUSTED_PROXIES ?? [],
-  };
-  const reached = isGuest ? 'another server listens for Inlet' : reachedBy(place);
+  const address = addressSettings(v);
+  const reached = isGuest ? 'another server listens for Inlet' : reachedBy(address);
   return {
-    ...place,
+    ...address,
+    ...uploadSettings(v),
+    /** Other origins whose pages may use the API. */
     corsOrigins: v.CORS_ORIGINS ?? [],
     dataDir: resolve(v.DATA_DIR),
     databaseUrl: v.DATABASE_URL,
@@ -155,34 +64,70 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     admin: { username: v.ADMIN_USERNAME, password: adminPassword(v, reached) },
     ffmpegPath: absolute('FFMPEG_PATH', v.FFMPEG_PATH),
     ffprobePath: absolute('FFPROBE_PATH', v.FFPROBE_PATH),
+    /** True if the ffmpeg from npm may process files from other machines. */
     allowBundledFfmpeg: v.ALLOW_BUNDLED_FFMPEG,
     workerConcurrency: v.WORKER_CONCURRENCY,
-    maxUploadBytes: v.MAX_UPLOAD_BYTES,
-    uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
-    uploadExpiryMs: v.UPLOAD_EXPIRY_HOURS * 3_600_000,
-    draftExpiryMs: v.DRAFT_EXPIRY_DAYS * 86_400_000,
-    maxParallelUploads: v.MAX_PARALLEL_UPLOADS,
-    uploadMemoryBytes: v.UPLOAD_MEMORY_BYTES,
-    ingestUrlHosts: v.INGEST_URL_HOSTS,
+    /** Time to stop after the first signal. */
     shutdownMs: v.SHUTDOWN_SECONDS * 1000,
     scheduling: {
+      /** Shortest gap between two recordings of one agent. */
       minGapMs: v.SCHEDULE_MIN_GAP_SECONDS * 1000,
+      /** Events that one recurrence rule may create. */
       maxOccurrences: v.SCHEDULE_MAX_OCCURRENCES,
+      /** Time after the scheduled end before a missing recording counts as missed. */
       recordingGraceMs: v.RECORDING_GRACE_SECONDS * 1000,
     },
+    /** `ttlSeconds`: default lifetime of a signed URL. */
     urlSigning: v.URL_SIGNING_SECRET
       ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
       : undefined,
+    /** Bearer tokens are rejected when undefined. */
     jwt: jwtConfig(v),
+    /** Serves metrics without an account; off when undefined. */
     metricsPort: metricsPort(v),
     traces: tracesConfig(v),
+    /** Days that the log of changes is kept. */
     changesDays: v.CHANGES_DAYS,
+    /** Webhook hosts that may have private addresses. */
     webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
+    /** Folder with the site's catalogs and lists. */
     metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
+    /** `commandsDir` holds the site's programs that workflows may run; `maxFileBytes` limits what these write. */
     operations: { commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR), maxFileBytes: v.MAX_UPLOAD_BYTES },
+    /** Folder with a built recorder for browsers. */
     studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),
     log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
+  };
+}
+
+function addressSettings(v: Variables) {
+  const host = /^[^[].*:/.test(v.HOST) ? `[${v.HOST}]` : v.HOST;
+  return {
+    host: v.HOST,
+    port: v.PORT,
+    /** Base of every URL in responses, without a trailing slash. */
+    publicUrl: (v.PUBLIC_URL ?? `http://${host}:${v.PORT}`).replace(/\/+$/, ''),
+    /** Proxies whose `Forwarded` and `X-Forwarded-For` headers are trusted. */
+    trustedProxies: v.TRUSTED_PROXIES ?? [],
+  };
+}
+
+function uploadSettings(v: Variables) {
+  return {
+    /** Bytes of all tracks of one request together. */
+    maxUploadBytes: v.MAX_UPLOAD_BYTES,
+    uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
+    /** Lifetime of a resumable upload without another byte. */
+    uploadExpiryMs: v.UPLOAD_EXPIRY_HOURS * 3_600_000,
+    /** Lifetime of a media package that is not ingested. */
+    draftExpiryMs: v.DRAFT_EXPIRY_DAYS * 86_400_000,
+    /** Concurrent uploads of a process; unlimited when undefined. */
+    maxParallelUploads: v.MAX_PARALLEL_UPLOADS,
+    /** Memory for all uploads of a process, in bytes; the default of the storage when undefined. */
+    uploadMemoryBytes: v.UPLOAD_MEMORY_BYTES,
+    /** Hosts that files may be fetched from by URL; none when undefined. */
+    ingestUrlHosts: v.INGEST_URL_HOSTS,
   };
 }
 
@@ -197,35 +142,38 @@ function wrongValue(given: Record<string, string | undefined>, name: string): Co
 function adminPassword({ ADMIN_PASSWORD }: Variables, reached: string | undefined): string {
   if (ADMIN_PASSWORD) return ADMIN_PASSWORD;
   if (reached === undefined) return DEFAULT_ADMIN_PASSWORD;
-  throw new ConfigError(`ADMIN_PASSWORD is not set; it must be while ${reached}.`);
+  throw new ConfigError(`ADMIN_PASSWORD is not set; it is required while ${reached}.`);
 }
 
 function metricsPort({ METRICS_PORT, PORT }: Variables): number | undefined {
   if (METRICS_PORT !== PORT) return METRICS_PORT;
-  throw new ConfigError(`METRICS_PORT is ${METRICS_PORT}, which is PORT; allowed is another one.`);
+  throw new ConfigError(`METRICS_PORT is ${METRICS_PORT}, the same as PORT; allowed is another port.`);
 }
 
 /** Unlike the specification, sends nothing to this machine by default. */
-function tracesConfig(v: Variables): TracesConfig | undefined {
+function tracesConfig(v: Variables) {
   const endpoint = v.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? v.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint || v.OTEL_SDK_DISABLED || v.OTEL_TRACES_EXPORTER === 'none') return undefined;
   const { host, protocol } = new URL(endpoint);
   const protocolOf = v.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? v.OTEL_EXPORTER_OTLP_PROTOCOL;
-  return { origin: `${protocol}//${host}`, format: protocolOf === 'http/json' ? 'json' : 'protobuf' };
+  const format: 'json' | 'protobuf' = protocolOf === 'http/json' ? 'json' : 'protobuf';
+  return { origin: `${protocol}//${host}`, format };
 }
 
-function jwtConfig(v: Variables): JwtConfig | undefined {
+function jwtConfig(v: Variables) {
   if (!v.JWT_JWKS) return undefined;
   return {
+    /** An http(s) URL of the key set, or the absolute path of a file. */
     keySet: v.JWT_JWKS,
     issuer: needed('JWT_ISSUER', v.JWT_ISSUER),
     audience: needed('JWT_AUDIENCE', v.JWT_AUDIENCE),
+    /** Claim names, or dotted paths. */
     claims: { roles: v.JWT_ROLES_CLAIM, username: v.JWT_USERNAME_CLAIM },
   };
 }
 
 function needed(name: string, value: string | undefined): string {
-  if (!value) throw new ConfigError(`${name} is not set; it must be while JWT_JWKS is.`);
+  if (!value) throw new ConfigError(`${name} is not set; it is required with JWT_JWKS.`);
   return value;
 }
 

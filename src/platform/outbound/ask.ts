@@ -53,7 +53,7 @@ export function ask(
       cancel();
       signal?.removeEventListener('abort', onAbort);
     };
-    question.on('error', () => fail(new OutboundFault('its host gave no answer that can be read')));
+    question.on('error', () => fail(new OutboundFault('its host sent an unreadable response')));
     question.once('response', (answer) => {
       done();
       resolve(answer);

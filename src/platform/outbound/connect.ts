@@ -35,7 +35,9 @@ export async function connect(target: Target, options: ConnectOptions): Promise<
   } catch (error) {
     socket?.destroy();
     options.signal?.throwIfAborted();
-    throw timeout.aborted ? new OutboundFault(`no connection came about in ${CONNECT_MS / 1000} seconds`) : error;
+    throw timeout.aborted
+      ? new OutboundFault(`connecting to its host took longer than ${CONNECT_MS / 1000} seconds`)
+      : error;
   }
 }
 
@@ -65,7 +67,7 @@ function secure(socket: Socket, { host }: Target, signal: AbortSignal): Promise<
     rejectUnauthorized: true,
     ...(isIP(name) === 0 && { servername: name }),
   });
-  const fault = 'no encrypted connection to its host came about, or its certificate is not trusted';
+  const fault = 'the TLS connection to its host failed, or its certificate is not trusted';
   return settled(tls, 'secureConnect', signal, fault);
 }
 

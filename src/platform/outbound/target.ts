@@ -15,13 +15,13 @@ export interface Target {
  */
 export function parseTarget(text: string, base?: URL): Target {
   const what = base ? 'the address it redirects to' : 'it';
-  if (!URL.canParse(text, base)) throw new OutboundFault(`${what} is none`);
+  if (!URL.canParse(text, base)) throw new OutboundFault(`${what} is not a URL`);
   const url = new URL(text, base);
   const secure = url.protocol === 'https:';
   if (!secure && url.protocol !== 'http:') {
     throw new OutboundFault(`${what} must begin with http:// or https://`);
   }
-  if (url.username || url.password) throw new OutboundFault(`${what} must have no user and no password in it`);
+  if (url.username || url.password) throw new OutboundFault(`${what} must contain no user and no password`);
   const host = url.hostname.replace(/\.$/, '');
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
   return { url, host, port, secure };

@@ -12,18 +12,14 @@ export interface Loop extends Round {
   close(): Promise<void>;
 }
 
-/** Pauses between runs, in milliseconds. */
-export interface Pace {
-  /** After a run, unless woken. */
-  pauseMs: number;
-  /** Minimum between two runs, even when woken: many wakes cause one run. */
-  restMs?: number;
-}
-
-/** Starts immediately, then pauses after each run. Logs a failed run, at most every ten seconds. */
+/**
+ * Starts immediately, then pauses after each run unless woken. Logs a failed run, at most every ten seconds.
+ *
+ * @param pace.restMs minimum between two runs, even when woken: many wakes cause one run
+ */
 export function periodically(
   name: string,
-  { pauseMs, restMs = 0 }: Pace,
+  { pauseMs, restMs = 0 }: { pauseMs: number; restMs?: number },
   log: Logger,
   run: () => Promise<unknown>,
 ): Loop {

@@ -1,9 +1,9 @@
 import type { Job, Queue, QueueOptions, WorkerOptions } from 'bullmq';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { WatchedWorker } from './consumer.ts';
 import { SteadyConsumer } from './consumer.ts';
 import { type Consumer, type JobData, LANES, type Lane, type NewJob, type Processor, type WorkQueue } from './port.ts';
-import type { WatchedWorker } from './worker.ts';
 
 const HOUR_SECONDS = 3600;
 /** A job of a killed worker goes to another after at most the sum of these two. */
@@ -86,15 +86,7 @@ export class BullQueue implements WorkQueue {
       silenceMs: this.#consumerSilenceMs,
     });
     this.#consumers.add(consumer);
-    return {
-      setConcurrency: (wanted) => consumer.setConcurrency(wanted),
-      hold: () => consumer.hold(),
-      release: () => consumer.release(),
-      close: async () => {
-        await consumer.close();
-        this.#consumers.delete(consumer);
-      },
-    };
+    return consumer;
   }
 
   #startWorker(lane: Lane, process: Processor, concurrency: number): WatchedWorker {

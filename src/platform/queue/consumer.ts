@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Job, Worker } from 'bullmq';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Consumer, JobData } from './port.ts';
-import type { WatchedWorker } from './worker.ts';
 
 /** An idle worker asks for a job every five seconds. */
 const SILENCE_MS = 20_000;
@@ -9,7 +10,7 @@ const WATCH_MS = 1_000;
 /** Time to record the last jobs in the queue; the database has them already. */
 const GOODBYE_MS = 3_000;
 
-export interface ConsumerOptions {
+interface ConsumerOptions {
   concurrency: number;
   process(data: JobData, report: (percent: number) => void): Promise<void>;
   /** Starts a worker with this concurrency. */
@@ -141,10 +142,7 @@ export class SteadyConsumer implements Consumer {
       const lost = this.#worker;
       this.#worker = undefined;
       if (lost) {
-        this.#options.log.warn(
-          { broken: lost.broken },
-          'the queue worker had stopped asking for work; starting another',
-        );
+        this.#options.log.warn({ broken: lost.broken }, 'the queue worker stopped asking for work; starting another');
         void lost.abandon().catch(() => undefined);
       }
       this.#start();
@@ -159,5 +157,48 @@ export class SteadyConsumer implements Consumer {
     if (this.#held || this.#running.size >= this.#concurrency) return true;
     if (!this.#worker || this.#worker.broken) return false;
     return performance.now() - Math.max(this.#heardAt, this.#worker.roundAt) < this.#silenceMs;
+  }
+}
+
+/** BullMQ retries immediately after most errors, in a loop that blocks the process. */
+const PAUSE_MS = 1_000;
+/** `close()` may never settle. */
+const CLOSE_MS = 5_000;
+
+/** A BullMQ worker that shows whether its loop is alive, and pauses after an error. */
+export class WatchedWorker extends Worker<JobData, void> {
+  /** Time of the last response to a request for a job, by `performance.now()`. */
+  roundAt = performance.now();
+  /** True after a failed first connection, from which BullMQ never recovers. */
+  broken = false;
+  /** Frees the worker's connection. */
+  release: () => void = () => undefined;
+
+  /** Detects a failed start. Call it once. */
+  watchStart(): this {
+    this.waitUntilReady().catch(() => {
+      this.broken = true;
+    });
+    return this;
+  }
+
+  protected override async moveToActive(token: string, name?: string): Promise<Job<JobData, void>> {
+    try {
+      const job = await super.moveToActive(token, name);
+      this.roundAt = performance.now();
+      return job;
+    } catch (error) {
+      await sleep(PAUSE_MS);
+      throw error;
+    }
+  }
+
+  /** Closes without waiting for its jobs. */
+  async abandon(): Promise<void> {
+    try {
+      await withTimeout(this.close(true), CLOSE_MS, 'The worker does not close.');
+    } finally {
+      this.release();
+    }
   }
 }

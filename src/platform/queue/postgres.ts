@@ -11,7 +11,7 @@ import { createPool } from '../database/pool.ts';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BullBackend } from './bull.ts';
-import { WatchedWorker } from './worker.ts';
+import { WatchedWorker } from './consumer.ts';
 
 const SCHEMA = 'bullmq';
 const CHECK_MS = 2_000;

@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { withTimeout } from '../process/timeout.ts';
 import type { BullBackend } from './bull.ts';
-import { WatchedWorker } from './worker.ts';
+import { WatchedWorker } from './consumer.ts';
 
 const CHECK_MS = 2_000;
 /** A silent connection with open commands is replaced after this time. */

@@ -28,7 +28,7 @@ export const origins = z
   .transform((text) => text.split(',').map((origin) => origin.trim()))
   .refine((list) => list.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text))
   .meta({
-    allowed: 'origins as browsers write them, such as https://media.example.org, with commas between',
+    allowed: 'origins as browsers write them, such as https://media.example.org, separated by commas',
   });
 
 /** A host, and its port unless it is the default of the scheme. */
@@ -44,7 +44,7 @@ export const namedHosts = z
   .transform((text) => text.split(',').map((entry) => namedHost(entry.trim())))
   .refine((list) => !list.includes(undefined))
   .transform((list) => list.filter((host) => host !== undefined))
-  .meta({ allowed: 'hosts, or hosts and ports such as media.example.org:8080, with commas between' });
+  .meta({ allowed: 'hosts, or hosts and ports such as media.example.org:8080, separated by commas' });
 
 function namedHost(text: string): NamedHost | undefined {
   const [, name, port] = /^(\[[^\]]+\]|[^\s:/?#@[\]\\*%]+?)(?::(\d{1,5}))?$/.exec(text) ?? [];
@@ -61,7 +61,7 @@ export const flag = z
 export const choice = <T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values).meta({ allowed: `one of ${values.join(', ')}` });
 
-export const text = z.string().min(1).meta({ allowed: 'a text that is not empty' });
+export const text = z.string().min(1).meta({ allowed: 'a non-empty text' });
 
 /** Describes the allowed values of a field. */
 export function allowed(field: z.ZodType): string {

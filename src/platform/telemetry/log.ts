@@ -26,7 +26,7 @@ export class LogOutput {
   #dropped = 0;
   /** Dropped lines that the notice in `#waiting` reports; the notice is alone there. */
   #told = 0;
-  /** True if the last write ended within a line. */
+  /** True if the last write stopped within a line. */
   #torn = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -134,13 +134,8 @@ function isFull(error: unknown): boolean {
 /** A structured logger. Bind identifiers (`requestId`, `eventId`, `operation`) with `child`. */
 export type Logger = pino.Logger;
 
-export interface LogSettings {
-  level: pino.Level;
-  format: 'json' | 'pretty';
-}
-
 /** Logs to standard output, as JSON or readable lines. */
-export function createLogger(options: LogSettings): Logger {
+export function createLogger(options: { level: pino.Level; format: 'json' | 'pretty' }): Logger {
   const settings: pino.LoggerOptions = {
     level: options.level,
     base: undefined,
@@ -171,7 +166,7 @@ function droppedLines(settings: pino.LoggerOptions, dropped: number): string {
       entry = line;
     },
   };
-  pino({ ...settings, level: 'warn' }, capture).warn({ dropped }, 'lines of the log could not be written');
+  pino({ ...settings, level: 'warn' }, capture).warn({ dropped }, 'log lines could not be written');
   return entry;
 }
 

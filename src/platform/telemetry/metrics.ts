@@ -1,4 +1,6 @@
+import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Pulse } from './pulse.ts';
 
 /** The metrics of this process. Dashboards and alerts rely on their names and labels (docs/operating.md). */
 export const metrics = new Registry();
@@ -11,7 +13,7 @@ const OTHER_REASONS = 'other';
 /** `route` is the path pattern, or `unmatched` for unknown paths. */
 export const requestSeconds = new Histogram({
   name: 'inlet_http_request_duration_seconds',
-  help: 'Time from the head of a request to that of its answer, uploads included',
+  help: 'Time from the request headers to the response headers, including uploads',
   labelNames: ['method', 'route', 'status'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600],
   registers,
@@ -19,13 +21,13 @@ export const requestSeconds = new Histogram({
 
 export const uploadedBytes = new Counter({
   name: 'inlet_upload_bytes_total',
-  help: 'Bytes of files that clients sent and that were given to the storage',
+  help: 'Bytes of uploaded files that were passed to the storage',
   registers,
 });
 
 export const uploadsUnderWay = new Gauge({
   name: 'inlet_uploads_under_way',
-  help: 'Requests that bring files now',
+  help: 'Requests that are uploading files',
   registers,
 });
 
@@ -33,14 +35,14 @@ export const UPLOAD_ENDS = ['client_gone', 'idle', 'refused', 'storage', 'swept'
 
 export const abortedUploads = new Counter({
   name: 'inlet_uploads_aborted_total',
-  help: 'Requests that brought files and did not come to their end, by cause',
+  help: 'Uploads that were not completed, by cause',
   labelNames: ['cause'] as const,
   registers,
 });
 
 export const operationSeconds = new Histogram({
   name: 'inlet_operation_duration_seconds',
-  help: 'Time that workers took for operations, by what became of them',
+  help: 'Time that operations took, by outcome',
   labelNames: ['operation', 'outcome'] as const,
   buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600],
   registers,
@@ -48,14 +50,14 @@ export const operationSeconds = new Histogram({
 
 const operationFailures = new Counter({
   name: 'inlet_operation_failures_total',
-  help: 'Operations that failed for good, by reason',
+  help: 'Operations that failed permanently, by reason',
   labelNames: ['operation', 'reason'] as const,
   registers,
 });
 
 export const operationDeferrals = new Counter({
   name: 'inlet_operation_deferrals_total',
-  help: 'Operations that were put off because a part of the service did not work',
+  help: 'Operations that were postponed because a part of the service was down',
   labelNames: ['operation'] as const,
   registers,
 });
@@ -68,14 +70,14 @@ export function expectOperation(operation: string): void {
 
 export const publicationSeconds = new Histogram({
   name: 'inlet_upload_to_publication_seconds',
-  help: 'Time from the end of an upload, when its processing is begun, to its publication',
+  help: 'Time from the end of an upload to its publication',
   buckets: [5, 15, 60, 300, 900, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 24 * 3600, 72 * 3600],
   registers,
 });
 
 export const roundSeconds = new Histogram({
   name: 'inlet_round_duration_seconds',
-  help: 'Time that a round of a loop took, such as that of the relay or of the sweeps, by what became of it',
+  help: 'Time that one run of a background loop took, by outcome',
   labelNames: ['loop', 'outcome'] as const,
   buckets: [0.01, 0.1, 1, 10, 60, 300],
   registers,
@@ -90,3 +92,71 @@ export function countFailure(operation: string, reason: string): void {
 }
 
 for (const cause of UPLOAD_ENDS) abortedUploads.inc({ cause }, 0);
+
+/** Interval of event loop samples. */
+const LAG_MS = 500;
+
+export interface ProcessParts {
+  /** `api`, `worker` or `all`. */
+  role: string;
+  version: string;
+  pulse: Pulse;
+  pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>;
+}
+
+/** Registers the metrics of the process. Call it once. */
+export function measureProcess({ role, version, pulse, pools }: ProcessParts): void {
+  gauge('inlet_build_info', 'Version and role of the process', ['version', 'role'], (g) => g.set({ version, role }, 1));
+  gauge('process_resident_memory_bytes', 'Memory of the process', [], (g) => g.set(process.memoryUsage().rss));
+  gauge('process_heap_bytes', 'Heap in use', [], (g) => g.set(process.memoryUsage().heapUsed));
+  gauge('process_uptime_seconds', 'Time since the start', [], (g) => g.set(process.uptime()));
+  gauge(
+    'inlet_database_connections',
+    'Connections to the database by pool and state; `waiting` counts requests for a connection',
+    ['pool', 'state'],
+    (g) => {
+      for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
+        g.set({ pool, state: 'used' }, totalCount - idleCount);
+        g.set({ pool, state: 'idle' }, idleCount);
+        g.set({ pool, state: 'waiting' }, waitingCount);
+      }
+    },
+  );
+  gauge('inlet_loop_running_seconds', 'Duration of the current run of a loop; 0 while idle', ['loop'], (g) => {
+    for (const { name, runningMs } of pulse.rounds) g.set({ loop: name }, runningMs() / 1000);
+  });
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  measureLag();
+}
+
+function gauge(name: string, help: string, labelNames: string[], collect: (gauge: Gauge<string>) => void): void {
+  new Gauge({
+    ...{ name, help, labelNames, registers },
+    collect() {
+      collect(this);
+    },
+  });
+}
+
+function measureLag(): void {
+  const lag = new Histogram({
+    name: 'inlet_event_loop_lag_seconds',
+    help: 'Delay of timers on the event loop',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers,
+  });
+  let due = performance.now() + LAG_MS;
+  setInterval(() => {
+    lag.observe(Math.max(0, performance.now() - due) / 1000);
+    due = performance.now() + LAG_MS;
+  }, LAG_MS).unref();
+}

@@ -9,7 +9,7 @@ import { MAX_UPLOAD_BYTES, type Suite, UPLOAD_IDLE_SECONDS } from '../suite.ts';
 
 const MIB = 2 ** 20;
 const FORM = 'multipart/form-data; boundary=x';
-const TOO_LARGE = `The files of one request may have ${MAX_UPLOAD_BYTES} bytes together; this one has more.`;
+const TOO_LARGE = `The files of the request are longer than ${MAX_UPLOAD_BYTES} bytes together.`;
 
 /** Runs an upload that must leave no event and no object. */
 async function leavingNothing<T>(server: TestServer, upload: () => Promise<T>): Promise<T> {

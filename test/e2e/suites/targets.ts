@@ -6,11 +6,11 @@ import { exchange, parseAnswer, type RawAnswer } from '../../support/raw-http.ts
 import type { Suite } from '../suite.ts';
 
 const UNKNOWN = 'The resource you requested does not exist.';
-const DOTS = "The path must hold no segment '.' or '..'; addresses are not resolved here.";
+const DOTS = "The path must hold no segment '.' or '..'; relative paths are not resolved.";
 const BACKSLASH = 'The path must hold no backslash.';
-const NO_ADDRESS = 'The address must be a path that begins with a slash, or a URL of it.';
-const HOST = "The header 'Host' must be a name or an address, with a port or without.";
-const NO_METHOD = 'This resource does not know the method.';
+const NO_ADDRESS = 'The request target must be an absolute path or a URL.';
+const HOST = "The header 'Host' must be a name or an address, optionally with a port.";
+const NO_METHOD = 'Method not allowed.';
 
 /** What libraries resolve before they send it: no other resource answers in its place. */
 const TARGETS: readonly (readonly [target: string, status: number, body: string])[] = [

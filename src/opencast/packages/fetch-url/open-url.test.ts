@@ -86,9 +86,9 @@ test.each([
   ['http://169.254.169.254/latest/meta-data/', REDIRECTED],
   ['http://localhost/', REDIRECTED],
   ['//127.0.0.1:1/', REDIRECTED],
-  ['http://user:secret@127.0.0.1/', 'the address it redirects to must have no user and no password in it'],
+  ['http://user:secret@127.0.0.1/', 'the address it redirects to must contain no user and no password'],
   ['file:///etc/passwd', 'the address it redirects to must begin with http:// or https://'],
-  ['http://', 'the address it redirects to is none'],
+  ['http://', 'the address it redirects to is not a URL'],
 ])('a redirect to %s is refused', async (location, reason) => {
   const port = await serve((_, response) => void response.writeHead(307, { Location: location }).end());
   await expectRefusal(open(port), reason);
@@ -187,8 +187,8 @@ const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 test.each<[what: string, answer: string, reason: string]>([
   ['packed', PACKED, 'its host compresses the file in transit'],
   ['without an end', `${OK}\r\nabc`, 'its host sends neither a length nor chunks'],
-  ['no answer', 'SSH-2.0-OpenSSH_9.9\r\n', 'its host gave no answer that can be read'],
-  ['nothing', '', 'its host gave no answer that can be read'],
+  ['no answer', 'SSH-2.0-OpenSSH_9.9\r\n', 'its host sent an unreadable response'],
+  ['nothing', '', 'its host sent an unreadable response'],
 ])('an answer is refused that is %s', async (_, answer, reason) => {
   await expectRefusal(open(await serveRaw(answer)), reason);
 });
@@ -315,11 +315,11 @@ test.each([
     ...['http://[::ffff:127.0.0.1]:8080/', 'http://media.example.org.evil.example/'],
     ...['http://sub.media.example.org/', 'http://evil.example\\@media.example.org/'],
   ].map((url) => [url, ELSEWHERE]),
-  ['http://media.example.org@evil.example/', 'it must have no user and no password in it'],
-  ['http://:secret@media.example.org/', 'it must have no user and no password in it'],
+  ['http://media.example.org@evil.example/', 'it must contain no user and no password'],
+  ['http://:secret@media.example.org/', 'it must contain no user and no password'],
   ['ftp://media.example.org/', 'it must begin with http:// or https://'],
-  ['//media.example.org/', 'it is none'],
-  ['', 'it is none'],
+  ['//media.example.org/', 'it is not a URL'],
+  ['', 'it is not a URL'],
 ])('%s may not be asked', (url, reason) => {
   expect(() => targetOf(url, NAMED)).toThrow(`The URL cannot be fetched: ${reason}.`);
 });
@@ -330,6 +330,6 @@ test.each([
   ...['::1', '[::1', '[fe80::1%25eth0]', 'a%62'],
 ])('INGEST_URL_HOSTS may not be %s', (list) => {
   expect(() => hostsOf(list)).toThrow(
-    /^INGEST_URL_HOSTS is .*; allowed is hosts, or hosts and ports such as media.example.org:8080, with commas between\.$/,
+    /^INGEST_URL_HOSTS is .*; allowed is hosts, or hosts and ports such as media.example.org:8080, separated by commas\.$/,
   );
 });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Hono } from 'hono';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { lengthForHead } from '../app/app.ts';
 import { handleErrors } from '../app/error-handler.ts';
 import { Assets } from './asset.ts';
 import { browserModules } from './browser-modules.ts';
 import { allowsRange, matchesNone, strongEtag } from './etag.ts';
 import { requestedRange } from './range.ts';
-import { lengthForHead } from './response-headers.ts';
 
 describe('entity tags', () => {
   const etag = strongEtag('abc');

@@ -100,6 +100,6 @@ export function versionedJson(
 export const NO_VERSION = refusal(
   406,
   (since: ApiVersion) =>
-    `The Accept header asks for nothing this resource can produce: application/json, or ${mediaType(since)} to ${mediaType(NEWEST_VERSION)}.`,
+    `The Accept header names no media type of this resource: application/json, or ${mediaType(since)} to ${mediaType(NEWEST_VERSION)}.`,
   ['1.0.0'],
 );

@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
+import { getMimeType, mimes } from 'hono/utils/mime';
 import { ConfigError } from '../../setting/config-error.ts';
 
 export interface WebAppFile {
@@ -9,31 +10,7 @@ export interface WebAppFile {
 
 const INDEX = 'index.html';
 const MAX_BYTES = 64 * 2 ** 20;
-const UNKNOWN_TYPE = 'application/octet-stream';
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.gif': 'image/gif',
-  '.html': 'text/html; charset=utf-8',
-  '.ico': 'image/x-icon',
-  '.jpg': 'image/jpeg',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.map': 'application/json',
-  '.mjs': 'text/javascript; charset=utf-8',
-  '.mp3': 'audio/mpeg',
-  '.mp4': 'video/mp4',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.toml': 'application/toml; charset=utf-8',
-  '.ttf': 'font/ttf',
-  '.txt': 'text/plain; charset=utf-8',
-  '.wasm': 'application/wasm',
-  '.webm': 'video/webm',
-  '.webmanifest': 'application/manifest+json',
-  '.webp': 'image/webp',
-  '.woff': 'font/woff',
-  '.woff2': 'font/woff2',
-};
+const TYPES = { ...mimes, toml: 'application/toml; charset=utf-8' };
 /** A name of a file or folder: not hidden, no path separators. */
 const SEGMENT = /^[^./\\\0][^/\\\0]*$/;
 
@@ -74,6 +51,6 @@ export class WebAppFolder {
     const found = await stat(path);
     if (!found.isFile() || found.size > MAX_BYTES) return undefined;
     const content = new Uint8Array(await readFile(path));
-    return { content, type: TYPES[extname(path).toLowerCase()] ?? UNKNOWN_TYPE };
+    return { content, type: getMimeType(path, TYPES) ?? 'application/octet-stream' };
   }
 }

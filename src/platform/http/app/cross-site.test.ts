@@ -59,7 +59,7 @@ describe('what would change something', () => {
       for (const path of ['/api/thing', '/admin/queues/api/add', '/nowhere']) {
         const answer = await send(method, headers, path);
         expect([method, path, answer.status]).toEqual([method, path, 403]);
-        expect(await answer.text()).toMatch(/^Pages of \S.* may change nothing here; CORS_ORIGINS /);
+        expect(await answer.text()).toMatch(/^Pages of \S.* may not change anything here; CORS_ORIGINS /);
         expect(answer.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
       }
     }

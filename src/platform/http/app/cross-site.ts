@@ -13,7 +13,7 @@ export interface Sites {
 
 export const OTHER_SITE = refusal(
   403,
-  (site: string) => `Pages of ${site} may change nothing here; CORS_ORIGINS is the list of those that may.`,
+  (site: string) => `Pages of ${site} may not change anything here; CORS_ORIGINS lists the origins that may.`,
   ['https://elsewhere.example.org'],
 );
 
@@ -35,7 +35,7 @@ const PREFLIGHT_SECONDS = 600;
  * Pages on the host that the request names are ours too, whatever `PUBLIC_URL` is. A foreign name for this server gains
  * nothing by that, because browsers store credentials by name.
  *
- * @param rules tell which GET requests change something
+ * @param rules which mark GET requests that change something
  */
 export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): MiddlewareHandler {
   const own = new URL(publicUrl).origin;

@@ -46,7 +46,7 @@ async function ask(path: string, init?: RequestInit) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-const OTHERS = 'Others are changing the same at this moment.';
+const OTHERS = 'The resource is being changed by another request. Try again.';
 const AWAY = 'The database does not answer.';
 test.each([
   ['a refusal is its sentence with its headers', '/refused', 429, 'Slow down.', '7'],

@@ -7,18 +7,17 @@ import { mayPass } from '../../database/retry.ts';
 import { HttpError, methodNotAllowed, notFound, SENTENCE } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
 import { bodyIsWhole, ClientGone } from '../form/body.ts';
+import { isLong } from '../server/incoming-message.ts';
 
 /** SQLSTATEs of text that PostgreSQL cannot store: a NUL character or half a surrogate pair. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 /** SQLSTATE of a lock timeout. */
 const LOCKED = '55P03';
 const RETRY = { 'Retry-After': '5' };
-/** A longer body is not received only to be dropped. */
-const WORTH_READING_BYTES = 64 * 1024;
 
-export const UNSTORABLE = refusal(400, 'The request holds a character that cannot be stored.');
+export const UNSTORABLE = refusal(400, 'The request contains a character that cannot be stored.');
 export const DATABASE_AWAY = refusal(503, 'The database does not answer.', [], RETRY);
-export const OTHERS_CHANGE_IT = refusal(503, 'Others are changing the same at this moment.', [], RETRY);
+export const OTHERS_CHANGE_IT = refusal(503, 'The resource is being changed by another request. Try again.', [], RETRY);
 export const FAULT = refusal(
   500,
   (requestId: string) => `Internal server error; the log has the details under request id ${requestId}.`,
@@ -67,14 +66,8 @@ export function translate(error: Error, requestId: string): HttpError {
 function sentence(c: Context, { status, message, headers }: HttpError): Response {
   return c.body(message, status, {
     'Content-Type': SENTENCE,
-    ...(leavesBody(c.req.raw) && { Connection: 'close' }),
+    // Servers other than ours do not check this themselves.
+    ...(isLong((name) => c.req.header(name)) && !bodyIsWhole(c.req.raw) && { Connection: 'close' }),
     ...headers,
   });
-}
-
-/** Returns true if much of the request may remain unread. Servers other than ours do not check this themselves. */
-function leavesBody(request: Request): boolean {
-  const length = request.headers.get('Content-Length');
-  const long = length === null ? request.headers.has('Transfer-Encoding') : Number(length) > WORTH_READING_BYTES;
-  return long && !bodyIsWhole(request);
 }

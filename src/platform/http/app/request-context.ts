@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from '../../telemetry/log.ts';
 import { requestSeconds } from '../../telemetry/metrics.ts';
-import { type Traced, type TraceHeaders, traced } from '../../telemetry/tracing.ts';
+import { type Traced, traced } from '../../telemetry/tracing.ts';
 import { type ClientAddress, clientsBehind, peerAddress } from '../server/client-address.ts';
 
 declare module 'hono' {
@@ -23,14 +23,8 @@ declare module 'hono' {
   }
 }
 
-export interface RequestContextOptions {
-  /** Areas whose paths are not logged. */
-  secrets?: readonly string[];
-  /** Paths that machines poll, without traces. */
-  untraced?: readonly string[];
-  /** The address of the connection by default. */
-  clientAddress?: ClientAddress | undefined;
-}
+/** Secret and polled paths, as in `AppParts`; the client is the peer by default. */
+type RequestOptions = { secrets: readonly string[]; untraced: readonly string[]; clientAddress: ClientAddress };
 
 /** Clients may send any word as a method. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -43,7 +37,7 @@ const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  */
 export function requestContext(
   log: Logger,
-  { secrets = [], untraced = [], clientAddress = clientsBehind([]) }: RequestContextOptions = {},
+  { secrets = [], untraced = [], clientAddress = clientsBehind([]) }: Partial<RequestOptions> = {},
 ): MiddlewareHandler {
   return async (c, next) => {
     const started = performance.now();
@@ -55,7 +49,11 @@ export function requestContext(
     c.set('shownPath', shownPath(c.req.path, secrets));
     const requestLog = await traced(
       method,
-      { kind: 'server', within: traceHeaders(c), untraced: untraced.includes(c.req.path) },
+      {
+        kind: 'server',
+        within: { traceparent: c.req.header('traceparent'), tracestate: c.req.header('tracestate') },
+        untraced: untraced.includes(c.req.path),
+      },
       async (span) => {
         const bound = log.child({ requestId, traceId: span.traceId });
         c.set('log', bound);
@@ -81,10 +79,6 @@ export function requestContext(
       'request',
     );
   };
-}
-
-function traceHeaders(c: Context): TraceHeaders {
-  return { traceparent: c.req.header('traceparent'), tracestate: c.req.header('tracestate') };
 }
 
 /** Adds attributes by the HTTP conventions of OpenTelemetry. */

@@ -128,12 +128,12 @@ test('a parameter that something follows is had without it, and names nothing wi
 
 test('a declaration that leaves a parameter of its path undescribed is refused where it stands', () => {
   const declaration = { ...paint, summary: 'Paint', description: 'It.', handle: () => new Response() };
-  expect(() => defineEndpoint(declaration)).toThrow('/things/{name} describes the parameters none');
+  expect(() => defineEndpoint(declaration)).toThrow('/things/{name} must describe its path parameters, not none');
 });
 
 test('an endpoint that needs a role is refused where nobody would ask for it', () => {
   const closed = defineEndpoint({ ...paint, access: ['ROLE_X'], handle: () => new Response() });
-  const refused = 'Nobody asks for the role of put /things/{name}.';
+  const refused = 'No guard covers PUT /things/{name}.';
   expect(() => endpointApp([closed], {})).toThrow(refused);
   const layers = [cors()];
   expect(() => endpointApp([closed], {}, { areas: [{ path: '/things', layers }] })).toThrow(refused);

@@ -124,7 +124,9 @@ export function defineEndpoint<
   const named = [...declaration.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const described = Object.keys(declaration.params ?? {});
   if (declaration.summary && named.join() !== described.join()) {
-    throw new Error(`The endpoint ${declaration.path} describes the parameters ${described.join() || 'none'}.`);
+    throw new Error(
+      `The endpoint ${declaration.path} must describe its path parameters, not ${described.join() || 'none'}.`,
+    );
   }
   return declaration as unknown as Endpoint<Services>;
 }

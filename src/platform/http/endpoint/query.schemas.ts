@@ -27,9 +27,9 @@ export const PAGE = {
   limit: wholeNumber('limit')
     .transform((limit) => limit || undefined)
     .optional()
-    .meta({ description: 'How many to return at most.', example: 20 }),
+    .meta({ description: 'Maximum number of items.', example: 20 }),
   offset: wholeNumber('offset').optional().meta({
-    description: 'How many to skip. For deep paging follow `Link: rel="next"` instead.',
+    description: 'Number of items to skip. For deep paging, follow `Link: rel="next"` instead.',
     example: 0,
   }),
 };

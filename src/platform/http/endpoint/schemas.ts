@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const Instant = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
-  .meta({ id: 'Instant', description: 'A moment in UTC, to the second.', format: 'date-time' });
+  .meta({ id: 'Instant', description: 'An instant in UTC, to the second.', format: 'date-time' });
 
 export const TextByName = z.record(z.string(), z.string());
 
@@ -37,7 +37,7 @@ export const TAGGED_HEADERS = z.object({
 
 /** Declares the headers of a 201 response. @param example URL of the new resource */
 export function createdHeaders(example: string) {
-  return z.object({ Location: z.url().meta({ description: 'Where it is.', example }) });
+  return z.object({ Location: z.url().meta({ description: 'URL of the new resource.', example }) });
 }
 
 /** The base URL in examples of the reference document. */

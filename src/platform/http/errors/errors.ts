@@ -27,4 +27,4 @@ export const badRequest = (message: string) => new HttpError(400, message);
 export const notFound = (message = 'The resource you requested does not exist.') => new HttpError(404, message);
 export const conflict = (message: string) => new HttpError(409, message);
 export const methodNotAllowed = (methods: readonly string[]) =>
-  new HttpError(405, 'This resource does not know the method.', { Allow: methods.join(', ') });
+  new HttpError(405, 'Method not allowed.', { Allow: methods.join(', ') });

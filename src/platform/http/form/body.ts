@@ -121,7 +121,7 @@ function messageChunks(message: IncomingMessage): ChunkSource {
         if (bytes > 0 && bytes < FEW_BYTES) await setImmediate();
         if (bytes > 0) return take();
         if (message.readableEnded || cancelled) return undefined;
-        if (message.destroyed) throw message.errored ?? new Error('The connection has ended.');
+        if (message.destroyed) throw message.errored ?? new Error('The connection was closed.');
         await new Promise<void>((resolve) => {
           wake = resolve;
         });

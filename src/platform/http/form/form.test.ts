@@ -172,7 +172,7 @@ describe('a form with files', () => {
     const reading: FormReading = { wants: () => false };
     const left = file('a', 'a.mp4', 'x').repeat(3) + field('acl', '[]') + END;
     expect(await read(left, {}, reading)).toEqual({ fields: { acl: '[]' }, files: {}, names: [] });
-    const sentence = 'The form has more than 1000 files that are empty or that nobody asked for.';
+    const sentence = 'The form has more than 1000 empty or unexpected files.';
     const limits = { fileBytes: MIB };
     await expectRefused(read(file('a', '', '').repeat(1001) + END, { limits }), 400, sentence);
     await expectRefused(read(file('a', 'a', 'x').repeat(1001) + END, {}, reading), 400, sentence);
@@ -274,7 +274,7 @@ describe('a form with files', () => {
     });
   });
 
-  const MISPLACED = /a boundary stands where no part can be/;
+  const MISPLACED = /a boundary is outside of the parts/;
   test.each([
     ['with a name of two lines', part('form-data; name="presenter"; filename="a\r\nb"', ''), /'presenter'/],
     ['with a name without an end', part('form-data; name="presenter"; filename="a', ''), /'presenter'/],

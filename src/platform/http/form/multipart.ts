@@ -4,8 +4,7 @@ import { refusal } from '../errors/refusal.ts';
 import { BodyReader, hasBody } from './body.ts';
 import { Collected } from './collected.ts';
 import { safeFilename } from './filename.ts';
-import { parseParameters } from './parameters.ts';
-import { decode, type PartHead } from './part-head.ts';
+import { decode, type PartHead, parseParameters } from './part-head.ts';
 import { broken, Parts } from './parts.ts';
 
 /** Limits of a multipart request. Sizes in bytes, times in milliseconds. */
@@ -24,7 +23,7 @@ export const NOT_MULTIPART = refusal(415, 'The content type must be multipart/fo
 });
 export const FILES_TOO_LARGE = refusal(
   413,
-  (bytes: number) => `The files of one request may have ${bytes} bytes together; this one has more.`,
+  (bytes: number) => `The files of the request are longer than ${bytes} bytes together.`,
   [100 * 2 ** 30],
   { Connection: 'close' },
 );
@@ -113,10 +112,10 @@ export async function readForm(
       const first = wants(head.name) ? await parts.content() : undefined;
       if (!wants(head.name) || (!first && !head.filename?.trim())) {
         if (++leftOut <= MOST_LEFT_OUT) continue;
-        throw badRequest(`The form has more than ${MOST_LEFT_OUT} files that are empty or that nobody asked for.`);
+        throw badRequest(`The form has more than ${MOST_LEFT_OUT} empty or unexpected files.`);
       }
       if (++fileParts > limits.files) throw badRequest(`The form has more than ${limits.files} files.`);
-      const { stream, ended } = openFile(parts, first, limits.fileBytes);
+      const { stream, finished } = openFile(parts, first, limits.fileBytes);
       open = stream;
       const handled = onFile({
         field: head.name,
@@ -125,7 +124,7 @@ export async function readForm(
         stream,
       });
       handlers.push(handled.catch(failed.reject));
-      await Promise.race([ended(handled), failed.promise]);
+      await Promise.race([finished(handled), failed.promise]);
     }
     await Promise.race([Promise.all(handlers), failed.promise]);
     return fields;
@@ -181,7 +180,7 @@ async function readText(parts: Parts, { name, charset = 'utf-8' }: PartHead, max
 }
 
 /**
- * Opens a stream over a part. `ended` resolves when the next part can be read; content that `handled` left is dropped.
+ * Opens a stream over a part. `finished` resolves when the next part can be read; content that `handled` left is dropped.
  */
 function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -212,11 +211,11 @@ function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
     },
   });
   stream.on('error', () => undefined);
-  const ended = async (handled: Promise<void>) => {
+  const finished = async (handled: Promise<void>) => {
     await Promise.race([promise, handled.then(() => void stream.destroy())]);
     await chunk;
   };
-  return { stream, ended };
+  return { stream, finished };
 }
 
 /** Closes the connection, because the rest of the body is not read. */

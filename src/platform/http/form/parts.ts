@@ -8,7 +8,7 @@ import { guessPartName, type PartHead, parsePartHead } from './part-head.ts';
  */
 export class Search {
   readonly #needle: Uint8Array;
-  /** How far to move a window, by its last byte. */
+  /** Distance to move a window, by its last byte. */
   readonly #skip: Uint16Array;
 
   /** @param needle up to 65,535 bytes */
@@ -96,7 +96,7 @@ export class Parts {
     const parsed = parsePartHead(head);
     if (!parsed) throw unreadable(guessPartName(head));
     if (parsed.type.startsWith('multipart/')) {
-      throw badRequest(`The part '${parsed.name}' is a multipart form itself; each file must be a part of its own.`);
+      throw badRequest(`The part '${parsed.name}' is a multipart form itself; send each file as a separate part.`);
     }
     this.#inside = true;
     return parsed;
@@ -124,7 +124,7 @@ export class Parts {
   async #dropRest(): Promise<void> {
     this.#outside = '';
     for (let rest: Uint8Array | undefined = this.#buffer; rest; rest = await this.#read()) {
-      this.#drop(rest, 'it goes on after its end');
+      this.#drop(rest, 'data follows its end');
     }
   }
 
@@ -134,7 +134,7 @@ export class Parts {
     this.#outside += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
     if (this.#outside.length > OUTSIDE_BYTES) throw broken(tooMuch);
     if (this.#outside.includes(this.#delimiter, Math.max(0, before - this.#delimiter.length))) {
-      throw broken('a boundary stands where no part can be');
+      throw broken('a boundary is outside of the parts');
     }
   }
 
@@ -164,7 +164,7 @@ export class Parts {
     }
   }
 
-  /** Returns where content ends in the buffer, and whether a delimiter is there. */
+  /** Returns where content ends in the buffer, and whether a delimiter follows. */
   #findDelimiter(): { end: number; found: boolean } {
     for (let from = 0; ; ) {
       const at = this.#search.in(this.#buffer, from);

@@ -40,7 +40,7 @@ export function streamedArray(
           if (gone) return;
           onError(error);
           // The server prints this message too.
-          controller.error(new Error('The list broke off.'));
+          controller.error(new Error('The list failed.'));
         }
       },
       cancel: async () => {
@@ -111,7 +111,7 @@ export async function answerList<Row>(
   if (!streamed) return versionedJson(c, rows, 200, headers);
   const batches = restOf(source, { rows, last: entries.at(-1)?.key, left: limit - entries.length });
   return c.body(
-    streamedArray(batches, (error) => c.var.log.error({ err: error }, 'a streamed list broke off')),
+    streamedArray(batches, (error) => c.var.log.error({ err: error }, 'a streamed list failed')),
     200,
     { 'Content-Type': mediaType(c.get('version')), Vary: 'Accept', ...headers },
   );

@@ -2,12 +2,20 @@ import { type SqlBool, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Order } from '../../database/list/index.ts';
 import type { ApiVersion } from '../answer/version.ts';
-import { parseFilters } from './filter-grammar.ts';
-import { endOf, parseWords, utcInstant } from './filters.ts';
 import { streamedArray } from './list-answer.ts';
 import { decodeCursor, encodeCursor, type PageFacts, pageHeaders } from './page.ts';
-import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
-import { orderOf, parseSort, type Sorts } from './sorts.ts';
+import {
+  endOf,
+  type ListedResource,
+  type ListRequest,
+  listingOf,
+  orderOf,
+  parseFilters,
+  parseSort,
+  parseWords,
+  type Sorts,
+  utcInstant,
+} from './resource.ts';
 
 const criterion = (name: string) => ({ name, expression: sql.ref(name), kind: 'text' as const });
 

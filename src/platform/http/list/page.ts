@@ -15,7 +15,7 @@ const [MAX_LINKS, MAX_FIRST_LINK] = [2_000, 3_000];
 export const PageQuery = z.object({
   ...PAGE,
   cursor: z.string().optional().meta({
-    description: 'Where the page begins; comes from the `Link` of another page, and takes the place of `offset`.',
+    description: 'Start of the page, from the `Link` of another page; replaces `offset`.',
   }),
 });
 
@@ -45,7 +45,7 @@ export interface PageFacts {
   /** Keys of the first and last row; undefined for an empty page. */
   first: Key | undefined;
   last: Key | undefined;
-  /** Whether rows exist before and after the page. */
+  /** True if rows exist before and after the page. */
   more: { before: boolean; after: boolean };
   total: Total;
 }

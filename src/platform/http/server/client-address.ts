@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
 import type { Context } from 'hono';
-import type { Network } from '../../config/networks.ts';
+import type { Network } from '../../config/environment.ts';
 import { canonicalAddress } from '../../text/ip-address.ts';
 
 /** Returns the client's address, from the address of the connection and the request headers. */

@@ -12,6 +12,14 @@ export function messageOf(request: Request): IncomingMessage | undefined {
   return messages.get(request);
 }
 
+/** A longer body is not received only to be dropped. */
+const WORTH_READING_BYTES = 64 * 1024;
+
+/** Returns true if a body is not worth reading to its end, by the headers of its request. */
+export function isLong(header: (name: string) => string | undefined | null): boolean {
+  return header('transfer-encoding') != null || Number(header('content-length')) > WORTH_READING_BYTES;
+}
+
 /** Chunks counted together. */
 const RUN = 16_384;
 /** Lowest average size of chunks in bytes; single frames of speech codecs have 13. */

@@ -16,16 +16,16 @@ export const REFUSAL = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'no
  */
 export function faultOfTarget(target: string, host: string | undefined): string | undefined {
   if (host && !(HOST.test(host) && URL.canParse(`http://${host}`))) {
-    return "The header 'Host' must be a name or an address, with a port or without.";
+    return "The header 'Host' must be a name or an address, optionally with a port.";
   }
   const origin = SCHEME_AND_HOST.exec(target)?.[0] ?? '';
   const [path = ''] = target.slice(origin.length).split(/[?#]/, 1);
   if (!(path.startsWith('/') || (origin && path === '')) || (origin && !URL.canParse(origin))) {
-    return 'The address must be a path that begins with a slash, or a URL of it.';
+    return 'The request target must be an absolute path or a URL.';
   }
   if (`${origin}${path}`.includes('\\')) return 'The path must hold no backslash.';
   if (path.split('/').some((segment) => DOTS.test(segment))) {
-    return "The path must hold no segment '.' or '..'; addresses are not resolved here.";
+    return "The path must hold no segment '.' or '..'; relative paths are not resolved.";
   }
   return undefined;
 }

@@ -163,7 +163,7 @@ describe('the target of a request', () => {
   test.each([
     ...['*', '', 'api/events', '?x', 'ftp://inlet/api', 'HTTP://inlet/api', 'http:/api', 'inlet:80'],
     'http://a:99999/api',
-  ])('%j is no address', (target) => expect(faultOfTarget(target, 'inlet')).toMatch(/^The address must be a path/));
+  ])('%j is no address', (target) => expect(faultOfTarget(target, 'inlet')).toMatch(/^The request target must be/));
 
   test.each([undefined, '', 'inlet', 'INLET:8080', 'a_b.example', '127.0.0.1:80', '[::1]', '[::1]:8080'])(
     'the host %j is one',

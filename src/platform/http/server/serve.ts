@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { type ConnectionLimits, Connections } from './connections.ts';
 import { usualHeaderName } from './header-names.ts';
-import { rememberMessage, TINY_CHUNKS, watchChunks } from './incoming-message.ts';
+import { isLong, rememberMessage, TINY_CHUNKS, watchChunks } from './incoming-message.ts';
 import { faultOfTarget, hostOf, REFUSAL } from './request-target.ts';
 
 export interface RunningServer {
@@ -117,31 +117,24 @@ function refuseTinyChunks({ socket }: IncomingMessage, response: ServerResponse)
   socket.destroy();
 }
 
-async function listen(server: Server, at: { host: string; port: number; variable?: string }): Promise<void> {
+async function listen(
+  server: Server,
+  { host, port, variable = 'PORT' }: { host: string; port: number; variable?: string },
+): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(at.port, at.host.replace(/^\[|\]$/g, ''), resolve);
+      server.listen(port, host.replace(/^\[|\]$/g, ''), resolve);
     });
   } catch (error) {
-    throw listenError(error, at);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ListenError(
+      code === 'EADDRINUSE'
+        ? `${variable} ${port} is already in use on ${host}; set ${variable} to a free one.`
+        : `HOST ${host} with ${variable} ${port} cannot be used: ${message}`,
+    );
   }
 }
-
-function listenError(
-  error: unknown,
-  { host, port, variable = 'PORT' }: { host: string; port: number; variable?: string },
-): ListenError {
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return new ListenError(`${variable} ${port} is already in use on ${host}; set ${variable} to a free one.`);
-  }
-  return new ListenError(
-    `HOST ${host} with ${variable} ${port} cannot be used: ${error instanceof Error ? error.message : error}`,
-  );
-}
-
-/** A longer body is not received only to be dropped. */
-const WORTH_READING_BYTES = 64 * 1024;
 
 /** A response with capitalized header names. It closes the connection if much of the request is unread. */
 class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
@@ -152,7 +145,7 @@ class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerR
         Object.entries(headers as OutgoingHttpHeaders).map(([name, value]) => [usualHeaderName(name), value]),
       );
     }
-    const unread = leavesMuch(this.req);
+    const unread = !this.req.complete && isLong((name) => this.req.headers[name]?.toString());
     if (unread) this.shouldKeepAlive = false;
     super.writeHead(status, ...(rest as [OutgoingHttpHeaders]));
     // Drops the rest of the body, while its chunks are still watched.
@@ -161,7 +154,90 @@ class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerR
   }
 }
 
-function leavesMuch({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > WORTH_READING_BYTES;
+/** Limits of connections. Times in milliseconds. */
+interface ConnectionLimits {
+  /** Open at the same time. */
+  connections: number;
+  /** Longest time in which a client reads nothing of a response. */
+  unreadMs: number;
+  /** Longest time to receive from a client after the response, so that it can read the response. */
+  lingerMs: number;
+}
+
+const FULL = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+
+/**
+ * The open connections of a server. At the limit, the connection that has been without a request for longest is closed,
+ * idle or slow; a new one is rejected only when all others have requests.
+ */
+class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #requests = new Map<Socket, Set<IncomingMessage>>();
+  /** Connections without a request, longest first. */
+  readonly #waiting = new Set<Socket>();
+  #closing = false;
+
+  constructor(server: Server, limits: ConnectionLimits) {
+    this.#limits = limits;
+    server.on('connection', (socket) => this.#opened(socket));
+    server.setTimeout(limits.unreadMs, (socket) => this.#silent(socket));
+  }
+
+  /** Closes every connection as soon as it has no request. */
+  close(): void {
+    this.#closing = true;
+    for (const socket of this.#waiting) socket.destroySoon();
+  }
+
+  /** Registers a request. */
+  asked(message: IncomingMessage, response: ServerResponse): void {
+    const { socket } = message;
+    const requests = this.#requests.get(socket);
+    if (!requests) return;
+    requests.add(message);
+    this.#waiting.delete(socket);
+    if (this.#closing) response.shouldKeepAlive = false;
+    response.once('close', () => {
+      requests.delete(message);
+      if (requests.size > 0 || !this.#requests.has(socket)) return;
+      this.#waiting.add(socket);
+      if (this.#closing) socket.destroySoon();
+    });
+    // Node calls this when the last response is written.
+    socket.destroySoon = () => {
+      socket.destroySoon = Object.getPrototypeOf(socket).destroySoon;
+      if (message.complete || message.destroyed) socket.destroySoon();
+      else linger(message, this.#limits.lingerMs);
+    };
+  }
+
+  #opened(socket: Socket): void {
+    this.#requests.set(socket, new Set());
+    this.#waiting.add(socket);
+    socket.once('close', () => {
+      this.#requests.delete(socket);
+      this.#waiting.delete(socket);
+    });
+    if (this.#requests.size <= this.#limits.connections) return;
+    const [longest = socket] = this.#waiting;
+    if (longest === socket) socket.write(FULL, () => socket.destroy());
+    else longest.destroy();
+  }
+
+  /** After a silence, closes idle connections and those that do not read their response; handlers may take time. */
+  #silent(socket: Socket): void {
+    const waits = this.#requests.get(socket)?.size === 0 || socket.writableLength > 0;
+    if (waits) socket.destroy();
+    else socket.setTimeout(this.#limits.unreadMs);
+  }
+}
+
+/** Closing immediately would reset the connection and lose the response. */
+function linger(message: IncomingMessage, ms: number): void {
+  const { socket } = message;
+  const timer = setTimeout(() => socket.destroy(), ms);
+  socket.once('close', () => clearTimeout(timer));
+  message.once('close', () => socket.destroy());
+  message.resume();
+  socket.end();
 }
