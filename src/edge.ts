@@ -1,7 +1,7 @@
 import { EdgeApp } from '#app/edge-app.ts';
 import { loadConfig } from '#platform/config/config.ts';
-import { renameHeaders } from '#platform/http/server/header-names.ts';
-import { refuseTarget } from '#platform/http/server/request-target.ts';
+import { capitalizeHeaders } from '#platform/http/server/header-names.ts';
+import { rejectTarget } from '#platform/http/server/request-target.ts';
 
 /** Optional facts about a request; `remoteAddr` is where Deno's server puts the peer address. */
 interface RequestInfo {
@@ -14,16 +14,13 @@ const app = new EdgeApp(() => loadConfig(process.env, { isGuest: true }));
 // In a process of another server, that server handles signals.
 if ('Deno' in globalThis) app.ownProcess();
 
-/**
- * The API as a fetch handler for runtimes with their own server. Separate from `api.ts` because Deno serves any module
- * with this export.
- */
+/** The API for runtimes with their own server. Apart from `api.ts`, because Deno serves any module with this export. */
 export default {
   async fetch(request: Request, { remoteAddress, remoteAddr, completed }: RequestInfo = {}): Promise<Response> {
-    const refused = refuseTarget(request);
+    const refused = rejectTarget(request);
     if (refused) return refused;
     const peer = { remoteAddress: remoteAddress ?? remoteAddr?.hostname };
-    return renameHeaders(await app.fetch(request, peer, completed));
+    return capitalizeHeaders(await app.fetch(request, peer, completed));
   },
   /** Finishes open requests and releases everything. Call it after the last request. */
   close: () => app.close(),

@@ -185,7 +185,7 @@ export class Runner {
         const away = error instanceof StorageFault ? 'object storage' : 'database';
         log.warn({ err: error, againInMs }, `the ${away} is away; the result waits for it`);
       },
-      onRecovered: () => clock.goOn(),
+      onRecovered: () => clock.resume(),
     });
   }
 

@@ -11,7 +11,7 @@ import { negotiateVersion } from '#platform/http/answer/version.ts';
 import { assembleApp, NOTHING } from '#platform/http/app/app.ts';
 import { shareWith } from '#platform/http/app/cross-site.ts';
 import { Rules, requireVersion } from '#platform/http/endpoint/rules.ts';
-import { clientsBehind } from '#platform/http/server/client-address.ts';
+import { resolveClientsBehind } from '#platform/http/server/client-address.ts';
 import { serve } from '#platform/http/server/serve.ts';
 import { forPlayersElsewhere } from '#publications/files.endpoints.ts';
 import type { Context } from './context.ts';
@@ -69,7 +69,7 @@ export function createApp(context: Context): Hono {
     ],
     sites: { publicUrl, trusted },
     untraced: ['/health/live', '/health/ready', '/metrics'],
-    clientAddress: clientsBehind(context.config.trustedProxies),
+    clientAddress: resolveClientsBehind(context.config.trustedProxies),
     endpoints,
     services,
     mounted: WINGS.flatMap((wing) => wing.mounted(services)),

@@ -38,10 +38,7 @@ import { loadDefinitions } from '#processing/definitions.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { ServiceMetrics } from '#statistics/metrics/service-metrics.ts';
 
-/**
- * Requests wait this long for a database that restarts: agents do not retry a failed upload. Worker loops wait by
- * themselves.
- */
+/** Requests wait this long for a restarting database, because agents do not retry a failed upload. */
 const RESTART_MS = 15_000;
 /** For the renewals of a process and two checks at a time. */
 const VITAL_CONNECTIONS = 3;
@@ -62,11 +59,7 @@ interface Overrides {
 /** The configuration, identity and services of a process. */
 export type Context = Awaited<ReturnType<typeof createContext>>;
 
-/**
- * Builds the services that all roles share. Tests pass replacements.
- *
- * @throws {ConfigError} without a database URL, or for invalid configuration files
- */
+/** Builds the services that all roles share. @throws {ConfigError} for missing or invalid configuration */
 export async function createContext(config: Config, role: 'api' | 'worker' | 'all', overrides: Overrides = {}) {
   const { databaseUrl, publicUrl } = config;
   if (!databaseUrl)

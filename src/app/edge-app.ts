@@ -37,12 +37,7 @@ export class EdgeApp {
     this.#config = config;
   }
 
-  /**
-   * Answers 503 while the application cannot be built; the log has the reason.
-   *
-   * @param peer the other end of the connection
-   * @param completed settles when the response is sent; undefined where the server cannot say
-   */
+  /** Answers 503 while the application cannot be built. @param completed settles when the response is sent, if known */
   async fetch(
     request: Request,
     peer: { remoteAddress: string | undefined },
@@ -107,10 +102,8 @@ export class EdgeApp {
   }
 
   #wait(work: Promise<unknown>): void {
-    const settled: Promise<unknown> = work.then(
-      () => this.#underWay.delete(settled),
-      () => this.#underWay.delete(settled),
-    );
-    this.#underWay.add(settled);
+    this.#underWay.add(work);
+    const remove = () => this.#underWay.delete(work);
+    work.then(remove, remove);
   }
 }

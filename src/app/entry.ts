@@ -77,10 +77,7 @@ async function liveness({ health }: Pick<Context, 'health'>): Promise<Response> 
   );
 }
 
-/**
- * Exports traces to an OpenTelemetry collector, configured by `OTEL_EXPORTER_OTLP_ENDPOINT` and the other standard
- * variables. Loads no library without a collector.
- */
+/** Exports traces to the collector of the `OTEL_*` variables. Loads no library without a collector. */
 export async function startTracing(
   { config: { traces }, log, processName }: { config: Pick<Config, 'traces'>; log: Logger; processName: string },
   shutdown: Shutdown,

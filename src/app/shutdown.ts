@@ -26,7 +26,6 @@ export class Shutdown {
     this.#exit = options.exit ?? ((code) => process.exit(code));
   }
 
-  /** Adds work to finish. */
   finish(name: string, work: Work): void {
     this.#parts.push([name, work]);
   }
@@ -50,7 +49,6 @@ export class Shutdown {
     }
   }
 
-  /** Runs the shutdown once and exits. */
   end(code: number): void {
     if (this.#startedAt !== undefined) return;
     setTimeout(() => this.#exit(code), this.#deadlineMs + LAST_RESORT_MS).unref();

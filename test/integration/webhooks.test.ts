@@ -184,7 +184,7 @@ describe('a webhook', () => {
     ['http://127.0.0.1:9/hook', 'private'],
     ['http://localhost/hook', 'private'],
     ['ftp://example.org/', 'must begin with'],
-    ['https://user:pass@example.org/', 'must have no user'],
+    ['https://user:pass@example.org/', 'must contain no user'],
     ['nothing', 'is not a URL'],
     ['', 'is not a URL'],
   ])('at %j is refused with 400', async (url, reason) => {

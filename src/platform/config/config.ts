@@ -21,7 +21,6 @@ const DEFAULT_ADMIN_PASSWORD = 'opencast';
 /** All settings, checked and in the units of the code. Paths are absolute. */
 export type Config = ReturnType<typeof loadConfig>;
 
-/** Settings that every operation receives. */
 export type OperationSettings = Config['operations'];
 
 /** Returns true if Inlet is reachable from this machine only, also behind a proxy on a loopback address. */
@@ -55,7 +54,6 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
   return {
     ...address,
     ...uploadSettings(v),
-    /** Other origins whose pages may use the API. */
     corsOrigins: v.CORS_ORIGINS ?? [],
     dataDir: resolve(v.DATA_DIR),
     databaseUrl: v.DATABASE_URL,
@@ -67,7 +65,6 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     /** True if the ffmpeg from npm may process files from other machines. */
     allowBundledFfmpeg: v.ALLOW_BUNDLED_FFMPEG,
     workerConcurrency: v.WORKER_CONCURRENCY,
-    /** Time to stop after the first signal. */
     shutdownMs: v.SHUTDOWN_SECONDS * 1000,
     scheduling: {
       /** Shortest gap between two recordings of one agent. */
@@ -86,12 +83,10 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     /** Serves metrics without an account; off when undefined. */
     metricsPort: metricsPort(v),
     traces: tracesConfig(v),
-    /** Days that the log of changes is kept. */
     changesDays: v.CHANGES_DAYS,
     /** Webhook hosts that may have private addresses. */
     webhookHosts: v.WEBHOOK_HOSTS ?? [],
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
-    /** Folder with the site's catalogs and lists. */
     metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
     /** `commandsDir` holds the site's programs that workflows may run; `maxFileBytes` limits what these write. */
     operations: { commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR), maxFileBytes: v.MAX_UPLOAD_BYTES },
@@ -115,7 +110,6 @@ function addressSettings(v: Variables) {
 
 function uploadSettings(v: Variables) {
   return {
-    /** Bytes of all tracks of one request together. */
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     uploadIdleMs: v.UPLOAD_IDLE_SECONDS * 1000,
     /** Lifetime of a resumable upload without another byte. */

@@ -7,7 +7,6 @@ import { canonicalAddress } from '../text/ip-address.ts';
 export interface Network {
   /** In the form of `canonicalAddress`. */
   address: string;
-  /** In bits. */
   prefix: number;
   family: 'ipv4' | 'ipv6';
 }

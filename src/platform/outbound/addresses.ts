@@ -64,10 +64,7 @@ export function mayBePrivate(hosts: readonly NamedHost[], url: { host: string; p
   return hosts.some(({ host, port }) => host === url.host && (port ?? url.port) === url.port);
 }
 
-/**
- * Returns true if a connection may go to this address: it is public or named itself; `localhost` names loopback
- * addresses.
- */
+/** Returns true if an address is public or named itself; `localhost` names loopback addresses. */
 export function mayConnect(
   hosts: readonly NamedHost[],
   address: string,

@@ -4,9 +4,7 @@ import { patientTimer } from '../process/timeout.ts';
 import { OutboundFault, type Target } from './target.ts';
 
 export interface AskOptions {
-  /** `GET` by default. */
   method?: 'GET' | 'POST';
-  /** Additional headers. */
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array;
   /** Longest silence of the host, in milliseconds. */
@@ -14,12 +12,7 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * Sends a request over a connection, without credentials, cookies or headers of clients.
- *
- * @returns the response; its body is unread
- * @throws {OutboundFault} without a response in time
- */
+/** Sends a request without credentials, cookies or headers of clients. @throws {OutboundFault} */
 export function ask(
   target: Target,
   socket: Socket,

@@ -7,7 +7,6 @@ import { OutboundFault, type Target } from './target.ts';
 const CONNECT_MS = 10_000;
 
 export interface ConnectOptions {
-  /** Hosts that may be private. */
   hosts: readonly NamedHost[];
   /** The variable that names them, for errors. */
   variable: string;
@@ -91,5 +90,4 @@ function settled(socket: Socket, event: string, signal: AbortSignal, fault: stri
   });
 }
 
-/** Removes the brackets around IPv6. */
 const bare = (host: string) => host.replace(/^\[|\]$/g, '');

@@ -2,7 +2,6 @@
 export interface Endpoints {
   hosts: string[];
   sockets: string[];
-  /** Certificates and keys. */
   files: string[];
 }
 

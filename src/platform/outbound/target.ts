@@ -1,4 +1,3 @@
-/** A URL that may be requested. */
 export interface Target {
   url: URL;
   /** As in URLs: lower case, no trailing dot, IPv6 in brackets. */
@@ -7,12 +6,7 @@ export interface Target {
   secure: boolean;
 }
 
-/**
- * Parses a URL for a request.
- *
- * @param base the redirecting URL
- * @throws {OutboundFault} for an invalid URL, another scheme, or credentials
- */
+/** Parses a URL for a request. @throws {OutboundFault} for an invalid URL, another scheme, or credentials */
 export function parseTarget(text: string, base?: URL): Target {
   const what = base ? 'the address it redirects to' : 'it';
   if (!URL.canParse(text, base)) throw new OutboundFault(`${what} is not a URL`);

@@ -4,7 +4,6 @@ import type { Round } from '../telemetry/pulse.ts';
 
 const COMPLAIN_MS = 10_000;
 
-/** Repeated work that never runs concurrently. */
 export interface Loop extends Round {
   /** Runs now, or once more after the current run. */
   wake(): void;
@@ -13,9 +12,9 @@ export interface Loop extends Round {
 }
 
 /**
- * Starts immediately, then pauses after each run unless woken. Logs a failed run, at most every ten seconds.
+ * Repeats work, starting immediately. Logs a failed run, at most every ten seconds.
  *
- * @param pace.restMs minimum between two runs, even when woken: many wakes cause one run
+ * @param pace.restMs minimum between two runs, even when woken
  */
 export function periodically(
   name: string,

@@ -40,7 +40,7 @@ describe('on a clock of the test', () => {
         vi.advanceTimersByTime(LONG / 4);
         for (const _twice of [1, 2]) clock.hold();
         vi.advanceTimersByTime(LONG);
-        for (const _twice of [1, 2]) clock.goOn();
+        for (const _twice of [1, 2]) clock.resume();
       }
       vi.advanceTimersByTime(LONG / 4 - 1);
       expect(run).not.toHaveBeenCalled();
@@ -53,7 +53,7 @@ describe('on a clock of the test', () => {
       const clock = startClock(1000, run);
       clock.hold();
       clock.stop();
-      clock.goOn();
+      clock.resume();
       vi.advanceTimersByTime(LONG);
       expect(run).not.toHaveBeenCalled();
       expect(vi.getTimerCount()).toBe(0);

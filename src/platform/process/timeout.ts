@@ -3,11 +3,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** Event loop turns in a patient wait. */
 const TURNS = 10;
 
-/**
- * Calls back once after any number of milliseconds. Use it instead of `setTimeout` for unbounded delays.
- *
- * @returns cancels it
- */
+/** Calls back after any delay; use it instead of `setTimeout` for unbounded ones. @returns cancels it */
 export function runAfter(ms: number, run: () => void): () => void {
   const due = performance.now() + ms;
   let timer: NodeJS.Timeout;
@@ -23,8 +19,7 @@ export function runAfter(ms: number, run: () => void): () => void {
 /** A countdown that can be paused. */
 export interface Clock {
   hold(): void;
-  goOn(): void;
-  /** Stops for good. */
+  resume(): void;
   stop(): void;
 }
 
@@ -42,7 +37,7 @@ export function startClock(ms: number, run: () => void): Clock {
   };
   return {
     hold,
-    goOn: () => {
+    resume: () => {
       if (cancel || stopped) return;
       since = performance.now();
       cancel = runAfter(left, run);
@@ -55,8 +50,8 @@ export function startClock(ms: number, run: () => void): Clock {
 }
 
 /**
- * Calls back after so many milliseconds, unless cancelled. On a busy process, awaited data may have arrived without
- * being processed, so the time is split over several turns of the event loop.
+ * Calls back after a delay that is split over several turns of the event loop: on a busy process, awaited data may have
+ * arrived without being processed.
  *
  * @returns cancels it
  */

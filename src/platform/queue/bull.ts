@@ -5,7 +5,8 @@ import type { WatchedWorker } from './consumer.ts';
 import { SteadyConsumer } from './consumer.ts';
 import { type Consumer, type JobData, LANES, type Lane, type NewJob, type Processor, type WorkQueue } from './port.ts';
 
-const HOUR_SECONDS = 3600;
+/** By age: removal by count deadlocks on PostgreSQL. */
+const REMOVAL = { removeOnComplete: { age: 3600 }, removeOnFail: { age: 7 * 24 * 3600 } };
 /** A job of a killed worker goes to another after at most the sum of these two. */
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 10_000;
@@ -14,7 +15,6 @@ const RETRY_MS = 1_000;
 /** Closing must not wait for an unreachable backend. */
 const CLOSE_MS = 3_000;
 
-/** A backend of BullMQ. */
 export interface BullBackend {
   readonly kind: WorkQueue['kind'];
   queue(name: string, options: Omit<QueueOptions, 'connection'>): Queue;
@@ -28,21 +28,20 @@ export interface BullBackend {
   close(): Promise<void>;
 }
 
-/** The work queue over BullMQ. */
 export class BullQueue implements WorkQueue {
   readonly kind: WorkQueue['kind'];
   readonly #backend: BullBackend;
   readonly #log: Logger;
   readonly #queues = new Map<Lane, Queue>();
   readonly #consumers = new Set<SteadyConsumer>();
-  readonly #consumerSilenceMs: number | undefined;
+  readonly #options: { consumerSilenceMs?: number };
 
   /** @param options.consumerSilenceMs silence after which a worker is replaced; see `SteadyConsumer` */
   constructor(backend: BullBackend, log: Logger, options: { consumerSilenceMs?: number } = {}) {
     this.kind = backend.kind;
     this.#backend = backend;
     this.#log = log;
-    this.#consumerSilenceMs = options.consumerSilenceMs;
+    this.#options = options;
   }
 
   async deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void> {
@@ -56,9 +55,7 @@ export class BullQueue implements WorkQueue {
           jobId: id,
           // The database decides about further attempts.
           attempts: 1,
-          // By age: removal by count deadlocks on PostgreSQL.
-          removeOnComplete: { age: HOUR_SECONDS },
-          removeOnFail: { age: 7 * 24 * HOUR_SECONDS },
+          ...REMOVAL,
         },
       })),
     );
@@ -83,7 +80,7 @@ export class BullQueue implements WorkQueue {
       check: () => this.check(),
       start: (take, places) => this.#startWorker(lane, take, places).on('error', complain),
       log: this.#log.child({ lane }),
-      silenceMs: this.#consumerSilenceMs,
+      silenceMs: this.#options.consumerSilenceMs,
     });
     this.#consumers.add(consumer);
     return consumer;
@@ -105,8 +102,7 @@ export class BullQueue implements WorkQueue {
         runRetryDelay: RETRY_MS,
         // A dead worker is not the job's fault; the database counts them.
         maxStalledCount: 1_000,
-        removeOnComplete: { age: HOUR_SECONDS },
-        removeOnFail: { age: 7 * 24 * HOUR_SECONDS },
+        ...REMOVAL,
       },
     );
     return worker.watchStart();

@@ -13,9 +13,7 @@ const GOODBYE_MS = 3_000;
 interface ConsumerOptions {
   concurrency: number;
   process(data: JobData, report: (percent: number) => void): Promise<void>;
-  /** Starts a worker with this concurrency. */
   start(process: ConsumerOptions['process'], concurrency: number): WatchedWorker;
-  /** Rejects while the backend is down. */
   check(): Promise<void>;
   log: Logger;
   /** Longest time without asking for work despite free places. */
@@ -24,7 +22,7 @@ interface ConsumerOptions {
 
 /**
  * A consumer that outlives its BullMQ worker. A worker that stops asking for work while the backend responds is closed
- * and replaced; its jobs continue and count towards the concurrency.
+ * and replaced; its running jobs count towards the concurrency.
  */
 export class SteadyConsumer implements Consumer {
   readonly #options: ConsumerOptions;
@@ -32,7 +30,6 @@ export class SteadyConsumer implements Consumer {
   #held = false;
   readonly #silenceMs: number;
   readonly #watch: NodeJS.Timeout;
-  /** Running jobs by worker. */
   readonly #running = new Map<Promise<void>, WatchedWorker | undefined>();
   #worker: WatchedWorker | undefined;
   #heardAt = performance.now();
@@ -87,7 +84,6 @@ export class SteadyConsumer implements Consumer {
     this.#start();
   }
 
-  /** Closes without waiting for running jobs. */
   async abandon(): Promise<void> {
     this.#stop();
     await this.#worker?.abandon();
@@ -193,7 +189,6 @@ export class WatchedWorker extends Worker<JobData, void> {
     }
   }
 
-  /** Closes without waiting for its jobs. */
   async abandon(): Promise<void> {
     try {
       await withTimeout(this.close(true), CLOSE_MS, 'The worker does not close.');

@@ -12,7 +12,6 @@ export interface JobData {
 export interface NewJob {
   /** Unique in its lane; a second job with the same id is ignored. Must not hold a colon. */
   id: string;
-  /** Shown in the dashboard. */
   name: string;
   data: JobData;
 }
@@ -20,7 +19,6 @@ export interface NewJob {
 /** Processes a job. A rejected job shows as failed and is not retried. */
 export type Processor = (data: JobData, report: (percent: number) => void) => Promise<void>;
 
-/** A running consumer of one lane. */
 export interface Consumer {
   /** Sets the number of concurrent jobs, at least one; running jobs continue. */
   setConcurrency(concurrency: number): void;
@@ -36,17 +34,12 @@ export interface WorkQueue {
   readonly kind: 'redis' | 'postgres';
   /** Rejects soon, without waiting, while the backend is down. */
   deliver(lane: Lane, jobs: readonly NewJob[]): Promise<void>;
-  /**
-   * Returns the jobs that no worker will process: finished, missing, or taken longer than `beginMs` ago without
-   * starting.
-   */
+  /** Returns jobs that no worker will process: finished, missing, or taken `beginMs` ago without starting. */
   lost(lane: Lane, jobIds: readonly string[], beginMs: number): Promise<Set<string>>;
   /** Removes times in the future, written by a clock that was ahead: they would block jobs of killed workers. */
   forgetFuture(): Promise<void>;
   consume(lane: Lane, concurrency: number, process: Processor): Consumer;
-  /** The queues for the dashboard. */
   queues(): Queue[];
-  /** Rejects while the backend is down. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -26,7 +26,6 @@ const FORGET_FUTURE = `
   )
   UPDATE job SET locked_until_ms = now_ms FROM clock WHERE state = 'active' AND locked_until_ms > now_ms + $1::integer`;
 
-/** Runs BullMQ on PostgreSQL, in a separate schema. */
 export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
   const pool = createPool(databaseUrl, {
     // Every consumer keeps a connection for LISTEN.

@@ -11,7 +11,6 @@ const SILENCE_MS = 5_000;
 /** Workers wait five seconds for a job. */
 const WORKER_SILENCE_MS = 10_000;
 
-/** Runs BullMQ on Redis. */
 export function redisBackend(url: string, { silenceMs = SILENCE_MS } = {}): BullBackend {
   // Fails fast while Redis is down; BullMQ's default waits forever.
   const commands = connect(url, {

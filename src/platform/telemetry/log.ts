@@ -12,10 +12,8 @@ const LAST_LINES_MS = 250;
 const held: Socket[] = [];
 
 /**
- * Writes log lines without throwing or waiting. Lines for a full pipe are buffered up to a limit; lines that cannot be
- * written are dropped and counted, and one line reports their number when writing works again.
- *
- * pino's own destination sleeps while a pipe is full, and throws when a disk is.
+ * Writes log lines without throwing or waiting. Lines for a full pipe are buffered up to a limit, others dropped; one
+ * line reports their number later. (pino sleeps while a pipe is full, and throws when a disk is.)
  */
 export class LogOutput {
   readonly #fd: number;
@@ -150,10 +148,7 @@ export function createLogger(options: { level: pino.Level; format: 'json' | 'pre
   return pino(settings, { write: (line) => output.write(format(line)) });
 }
 
-/**
- * Runs pretty-printing in this process: pino's transports start worker threads, which need permissions that the API
- * must not have on Deno.
- */
+/** Runs in this process: pino's transports start threads, which need permissions that the API lacks on Deno. */
 function readable(): (line: string) => string {
   return prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
 }

@@ -97,7 +97,6 @@ for (const cause of UPLOAD_ENDS) abortedUploads.inc({ cause }, 0);
 const LAG_MS = 500;
 
 export interface ProcessParts {
-  /** `api`, `worker` or `all`. */
   role: string;
   version: string;
   pulse: Pulse;

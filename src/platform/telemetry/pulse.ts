@@ -1,4 +1,3 @@
-/** A repeated work of a process. */
 export interface Round {
   readonly name: string;
   /** Duration of the current run in milliseconds; 0 while idle. */

@@ -13,7 +13,6 @@ export type { Attributes } from '@opentelemetry/api';
 /** A `traceparent` of W3C Trace Context. */
 export type TraceParent = string;
 
-/** The trace headers of a caller. */
 export interface TraceHeaders {
   traceparent?: TraceParent | undefined;
   tracestate?: string | undefined;
@@ -28,13 +27,11 @@ export interface SpanOptions {
   untraced?: boolean;
 }
 
-/** A traced piece of work. */
 export interface Traced {
   /** Undefined without tracing. */
   traceId: string | undefined;
   /** Adds attributes, and renames the span. */
   describe(attributes: Attributes, name?: string): void;
-  /** Marks it as failed. */
   fail(reason?: string): void;
 }
 

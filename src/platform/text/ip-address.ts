@@ -2,10 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
-/**
- * Returns the canonical spelling of an IP address; undefined for other text. IPv4-mapped IPv6 becomes IPv4, as
- * dual-stack servers see it.
- */
+/** Returns the canonical spelling of an IP address, IPv4 for IPv4-mapped IPv6; undefined for other text. */
 export function canonicalAddress(text: string): string | undefined {
   const address = text.trim();
   if (isIPv4(address)) return address;

@@ -26,10 +26,8 @@ export function offsetAt(instant: number, timeZone: string): number {
 }
 
 /**
- * Returns the instant of a local time, which is given in milliseconds as if it were UTC. A skipped time takes the
- * offset before the gap: 02:30 becomes 03:30 (RFC 5545). Of a repeated time the first instant counts.
- *
- * @throws {RangeError} unknown zone
+ * Returns the instant of a local time, given in milliseconds as if in UTC. A skipped time takes the offset before the
+ * gap (RFC 5545); of a repeated time the first instant counts. @throws {RangeError} unknown zone
  */
 export function instantOf(local: number, timeZone: string): number {
   const before = offsetAt(local - DAY, timeZone);

@@ -4,7 +4,6 @@ import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { ConfigError } from '../setting/config-error.ts';
 
-/** A parsed configuration file. */
 export interface ConfigFile<T> {
   file: string;
   data: T;
@@ -12,12 +11,7 @@ export interface ConfigFile<T> {
   fail(path: readonly PropertyKey[], message: string): never;
 }
 
-/**
- * Reads the YAML files of a folder, sorted by name.
- *
- * @param variable the environment variable that names the folder
- * @throws {ConfigError} when the folder cannot be read
- */
+/** Reads the YAML files of a folder, sorted by name. @throws {ConfigError} when the folder cannot be read */
 export async function readYamlFolder(variable: string, folder: string): Promise<{ file: string; source: string }[]> {
   let names: string[];
   try {

@@ -3,10 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { type AssetSource, SCRIPT_TYPE } from './asset.ts';
 
 /**
- * Lists the ES modules of a folder for `Assets`. They are served as written: plain JavaScript with types in JSDoc and
- * relative imports. Listed once, so that a name from a client never becomes a path.
- *
- * @param folder with a trailing slash: `new URL('./browser/', import.meta.url)`
+ * Lists the ES modules of a folder, which ends in a slash, for `Assets`. They are served as written. Listed once, so
+ * that a name from a client never becomes a path.
  */
 export function browserModules(folder: URL): Record<string, AssetSource> {
   const names = readdirSync(folder).filter((name) => name.endsWith('.js'));

@@ -14,8 +14,7 @@ export function matchesNone(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * Returns true if a range may be served: If-Range is absent or names the tag (strong comparison). A date never matches,
- * because no Last-Modified is sent.
+ * Returns true if If-Range is absent or names the tag (strong comparison). No date matches: no Last-Modified is sent.
  */
 export function allowsRange(header: string | undefined, etag: string): boolean {
   return header === undefined || (header.trim() === etag && !etag.startsWith('W/'));
@@ -25,10 +24,7 @@ function opaque(etag: string): string {
   return etag.startsWith('W/') ? etag.slice(2) : etag;
 }
 
-/**
- * Responds with JSON and an entity tag of its content, or 304. The tag includes the version: representations differ
- * between versions.
- */
+/** Responds with JSON and an entity tag of content and version, or 304. */
 export function conditionalJson(c: Context, body: unknown): Response {
   const text = JSON.stringify(body);
   const type = mediaType(c.get('version'));

@@ -15,7 +15,6 @@ export function streamMessage(id: number, kind: string, data: unknown): Uint8Arr
   return ENCODER.encode(`id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Encodes the delay before a client reconnects. */
 export function streamStart(retryMs: number): Uint8Array {
   return ENCODER.encode(`retry: ${retryMs}\n\n`);
 }

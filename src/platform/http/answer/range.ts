@@ -4,10 +4,7 @@ export type RequestedRange = 'all' | 'unsatisfiable' | ByteRange;
 
 const SINGLE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
-/**
- * Parses a Range header for a body of `size` bytes. Multiple ranges, other units and malformed headers select
- * everything, as RFC 9110 (section 14.2) allows.
- */
+/** Parses a Range header. Multiple ranges and other units select everything, as RFC 9110 (section 14.2) allows. */
 export function requestedRange(header: string | undefined, size: number): RequestedRange {
   const [, first = '', last = ''] = SINGLE.exec(header ?? '') ?? [];
   if (first === '') return suffix(last, size);

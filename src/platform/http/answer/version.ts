@@ -24,7 +24,6 @@ export const NEWEST_VERSION: ApiVersion = '1.11.0';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The negotiated version of the API. */
     version: ApiVersion;
   }
 }
@@ -41,21 +40,14 @@ export function mediaType(version: ApiVersion): string {
   return `application/v${version}+json`;
 }
 
-/**
- * Selects the version for an `Accept` header: the newest, or the highest listed when only versioned types are listed.
- * Quality values are ignored. Undefined when nothing fits.
- */
+/** Selects the newest version, or the highest one listed when `Accept` lists only versioned types, else undefined. */
 export function resolveVersion(accept: string | undefined): ApiVersion | undefined {
   const wanted = accept?.trim().toLowerCase();
   if (!wanted || UNVERSIONED.some((type) => wanted.includes(type))) return NEWEST_VERSION;
   return NEWEST_FIRST.find((version) => wanted.includes(mediaType(version)));
 }
 
-/**
- * Sets `c.var.version` from the `Accept` header; responds 406 when no version fits.
- *
- * @param producedBy returns the unversioned media type of a response, if it has one
- */
+/** Sets `c.var.version` from `Accept`, or responds 406. @param producedBy returns an unversioned media type */
 export function negotiateVersion(
   producedBy: (method: string, path: string) => string | undefined = () => undefined,
 ): MiddlewareHandler {
@@ -70,12 +62,9 @@ export function negotiateVersion(
   };
 }
 
-/**
- * The version that introduced a field, parameter or behaviour, by name; the first version for names that are missing.
- */
+/** The version that introduced a field, parameter or behaviour, by name; the first one by default. */
 export type Since = Readonly<Record<string, ApiVersion>>;
 
-/** Returns the fields that a version has. */
 export function fieldsIn<T extends object>(version: ApiVersion, since: Since, fields: T): Partial<T> {
   if (version === NEWEST_VERSION) return fields;
   return Object.fromEntries(

@@ -32,11 +32,7 @@ export class WebAppFolder {
     );
   }
 
-  /**
-   * Returns a file by its path, or the index page for a route of the application.
-   *
-   * @param path decoded, without a leading slash
-   */
+  /** Returns a file by its path, or the index page for a route of the application. */
   async find(path: string): Promise<WebAppFile | undefined> {
     const segments = path.split('/').filter((segment) => segment !== '');
     if (!segments.every((segment) => SEGMENT.test(segment))) return undefined;

@@ -3,7 +3,7 @@ import type { Logger } from '../../telemetry/log.ts';
 import { addEndpoints, type Endpoint } from '../endpoint/endpoint.ts';
 import { Rules } from '../endpoint/rules.ts';
 import type { ClientAddress } from '../server/client-address.ts';
-import { refuseOtherSites, type Sites } from './cross-site.ts';
+import { rejectCrossSiteWrites, type Sites } from './cross-site.ts';
 import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 
@@ -24,7 +24,6 @@ export interface Area {
   contentPolicy?: string;
 }
 
-/** The parts of the application, from the outside in. */
 export interface AppParts<Services> {
   log: Logger;
   areas: readonly Area[];
@@ -40,11 +39,7 @@ export interface AppParts<Services> {
   mounted?: readonly Hono[];
 }
 
-/**
- * Assembles the application: every request passes the same layers before its handler.
- *
- * @throws {Error} for an endpoint with a role outside all guarded areas
- */
+/** Assembles the application. @throws {Error} for an endpoint with a role outside all guarded areas */
 export function assembleApp<Services>({
   log,
   areas,
@@ -59,7 +54,7 @@ export function assembleApp<Services>({
   const secrets = areas.filter(({ secret }) => secret).map(({ path }) => path);
   app.use(requestContext(log, { secrets, untraced, clientAddress }), securityHeaders(areas), lengthForHead());
   handleErrors(app);
-  app.use(refuseOtherSites(sites, new Rules(endpoints)));
+  app.use(rejectCrossSiteWrites(sites, new Rules(endpoints)));
   for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);
   for (const endpoint of endpoints) {
     if (endpoint.access !== 'public' && !guarded(endpoint.path, areas)) {
@@ -78,10 +73,7 @@ function guarded(path: string, areas: readonly Area[]): boolean {
 /** Longest body that is generated only to measure it. */
 const MOST_BYTES = 2 ** 20;
 
-/**
- * Gives HEAD the `Content-Length` of GET, unless the body is long. Deno would send 0, because the body is already
- * dropped.
- */
+/** Gives HEAD the `Content-Length` of GET, unless the body is long. Deno would send 0 for the dropped body. */
 export function lengthForHead(): MiddlewareHandler {
   return async (c, next) => {
     await next();
@@ -103,10 +95,8 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number | unde
 }
 
 /**
- * Adds headers against type sniffing, leaking URLs and framing. A policy that a handler sets is kept.
- *
- * @param areas by their first path segment; other responses have no default policy, so that learning platforms can
- * embed pages
+ * Adds headers against type sniffing, leaking URLs and framing, unless a handler sets them. Paths outside of areas have
+ * no default policy, so that learning platforms can embed pages.
  */
 export function securityHeaders(areas: readonly { path: string; contentPolicy?: string }[]): MiddlewareHandler {
   const policies = new Map(areas.map(({ path, contentPolicy }) => [path, contentPolicy]));

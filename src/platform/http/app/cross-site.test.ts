@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { endpointApp } from '#test/support/endpoint-app.ts';
 import { defineEndpoint } from '../endpoint/endpoint.ts';
 import { Rules } from '../endpoint/rules.ts';
-import { refuseOtherSites, shareWith } from './cross-site.ts';
+import { rejectCrossSiteWrites, shareWith } from './cross-site.ts';
 
 const sites = { publicUrl: 'https://media.example.org/inlet', trusted: ['https://lms.example.org'] };
 const done: string[] = [];
@@ -106,7 +106,7 @@ test.each(FOREIGN)('reading is left to the browser’s own rules: %j', async (he
 
 test('behind a proxy that ends TLS, its host alone tells where a page comes from', async () => {
   const proxied = new Hono()
-    .use(refuseOtherSites({ publicUrl: 'http://127.0.0.1:8080', trusted: [] }, new Rules([])))
+    .use(rejectCrossSiteWrites({ publicUrl: 'http://127.0.0.1:8080', trusted: [] }, new Rules([])))
     .post('/', (c) => c.text('done'));
   const post = async (host: string, Origin: string) =>
     (await proxied.request(`http://${host}/`, { method: 'POST', headers: { Origin } })).status;

@@ -3,7 +3,6 @@ import { cors } from 'hono/cors';
 import type { Rules } from '../endpoint/rules.ts';
 import { refusal } from '../errors/refusal.ts';
 
-/** The origins whose pages may use this server. */
 export interface Sites {
   /** Base of URLs in responses; pages below it are ours. */
   publicUrl: string;
@@ -37,7 +36,7 @@ const PREFLIGHT_SECONDS = 600;
  *
  * @param rules which mark GET requests that change something
  */
-export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): MiddlewareHandler {
+export function rejectCrossSiteWrites({ publicUrl, trusted }: Sites, rules: Rules): MiddlewareHandler {
   const own = new URL(publicUrl).origin;
   const isOwn = (origin: string, url: string) => origin === own || sameHost(origin, url);
   return async (c, next) => {
@@ -55,7 +54,6 @@ export function refuseOtherSites({ publicUrl, trusted }: Sites, rules: Rules): M
 /**
  * Lets pages of these origins read responses and send requests with their own credentials.
  *
- * @param exposed additional response headers that they may read
  * @param options.credentials true if they may use credentials stored by the browser
  */
 export function shareWith(

@@ -6,7 +6,7 @@ import { isDatabaseOutage } from '../../database/outage.ts';
 import { mayPass } from '../../database/retry.ts';
 import { HttpError, methodNotAllowed, notFound, SENTENCE } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
-import { bodyIsWhole, ClientGone } from '../form/body.ts';
+import { ClientGone, isBodyComplete } from '../form/body.ts';
 import { isLong } from '../server/incoming-message.ts';
 
 /** SQLSTATEs of text that PostgreSQL cannot store: a NUL character or half a surrogate pair. */
@@ -24,10 +24,7 @@ export const FAULT = refusal(
   ['6f1f1d0e-4a5f-4c0b-9a43-0f3f8b2b8a17'],
 );
 
-/**
- * Turns every failure into a plain sentence: thrown errors, unknown paths (404) and unsupported methods (405 with
- * `Allow`). Call it before any route is added.
- */
+/** Turns errors, unknown paths (404) and methods (405) into plain sentences. Call it before adding routes. */
 export function handleErrors(app: Hono): void {
   app.onError(errorResponse);
   app.notFound((c) => sentence(c, notFound()));
@@ -67,7 +64,7 @@ function sentence(c: Context, { status, message, headers }: HttpError): Response
   return c.body(message, status, {
     'Content-Type': SENTENCE,
     // Servers other than ours do not check this themselves.
-    ...(isLong((name) => c.req.header(name)) && !bodyIsWhole(c.req.raw) && { Connection: 'close' }),
+    ...(isLong((name) => c.req.header(name)) && !isBodyComplete(c.req.raw) && { Connection: 'close' }),
     ...headers,
   });
 }

@@ -3,20 +3,18 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from '../../telemetry/log.ts';
 import { requestSeconds } from '../../telemetry/metrics.ts';
 import { type Traced, traced } from '../../telemetry/tracing.ts';
-import { type ClientAddress, clientsBehind, peerAddress } from '../server/client-address.ts';
+import { type ClientAddress, peerAddress, resolveClientsBehind } from '../server/client-address.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
     /** Identifies the request in the logs of this process and of workers that continue its work. */
     requestId: string;
-    /** The path pattern of the handler. */
     route: string | undefined;
     /** The client's IP address; empty without a connection. */
     client: string;
     /** The path for logs, without secrets. */
     shownPath: string;
     log: Logger;
-    /** User name of the authenticated account. */
     account: string | undefined;
     /** User name of the account that it acts as, after a switch. */
     runAs: string | undefined;
@@ -37,7 +35,7 @@ const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  */
 export function requestContext(
   log: Logger,
-  { secrets = [], untraced = [], clientAddress = clientsBehind([]) }: Partial<RequestOptions> = {},
+  { secrets = [], untraced = [], clientAddress = resolveClientsBehind([]) }: Partial<RequestOptions> = {},
 ): MiddlewareHandler {
   return async (c, next) => {
     const started = performance.now();

@@ -4,7 +4,6 @@ import type { Area } from './app.ts';
 
 /** The middleware that wings guard their areas with. */
 export interface Guards {
-  /** Origins of other sites whose pages may read responses. */
   trusted: readonly string[];
   /** Accepts credentials of programs. */
   byProgram: MiddlewareHandler;
@@ -20,9 +19,7 @@ export interface Guards {
 
 /** A removable part of the server: its folder and its lines in the routes. */
 export interface Wing<Services> {
-  /** Endpoints that the reference does not list. */
   endpoints: readonly Endpoint<Services>[];
   areas(guards: Guards): readonly Area[];
-  /** Third-party applications with their own paths. */
   mounted(services: Services): readonly Hono[];
 }

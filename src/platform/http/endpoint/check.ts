@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { badRequest } from '../errors/errors.ts';
 
 /** A message for an issue whose schema has none. */
-export type Complaint = NonNullable<z.core.ParseContext<z.core.$ZodIssue>['error']>;
+export type IssueMessage = NonNullable<z.core.ParseContext<z.core.$ZodIssue>['error']>;
 
 /** Parses a value. Clients get the message of the first issue. @throws {HttpError} 400 */
-export function checked<S extends z.ZodType>(schema: S, value: unknown, complaint?: Complaint): z.output<S> {
+export function checked<S extends z.ZodType>(schema: S, value: unknown, complaint?: IssueMessage): z.output<S> {
   const parsed = schema.safeParse(value, complaint && { error: complaint });
   if (parsed.success) return parsed.data;
   throw badRequest(parsed.error.issues[0]?.message ?? 'The request is invalid.');

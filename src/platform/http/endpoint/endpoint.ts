@@ -4,7 +4,7 @@ import type { EVENT_STREAM } from '../answer/event-stream.ts';
 import type { ShownRefusal } from '../errors/refusal.ts';
 import { type FieldList, readFields } from '../form/form.ts';
 import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
-import { type Complaint, checked } from './check.ts';
+import { checked, type IssueMessage } from './check.ts';
 import { type Rule, routerPath } from './rules.ts';
 
 const MAX_SHOWN = 100;
@@ -18,19 +18,16 @@ export interface Description extends Rule {
   operationId?: string;
   /** Markdown. */
   description?: string;
-  /** Path parameters. */
   params?: Readonly<Record<string, z.ZodType>>;
   query?: z.ZodObject;
   form?: Form;
   /** The header for safe repetition, and its refusals. */
   repeatable?: { headers: z.ZodObject; refusals: readonly ShownRefusal[] };
-  /** Successful responses by status. */
   answers?: Readonly<Record<number, Answer>>;
   /** Refusals of this endpoint. Those of every endpoint are not repeated. */
   refusals?: readonly ShownRefusal[];
 }
 
-/** A request body of form fields. */
 export interface Form {
   schema: z.ZodObject;
   /** Parts whose files are streamed, or `any`; other files are dropped. Requires multipart. */
@@ -47,7 +44,6 @@ export interface Form {
 
 export interface Answer {
   description: string;
-  /** Absent for an empty response. */
   body?: z.ZodType;
   example?: unknown;
   headers?: z.ZodObject;
@@ -77,11 +73,7 @@ export interface EndpointRequest<
   params: Readonly<Record<NamesIn<Path>, string>>;
   /** @throws {HttpError} 400 with the message of the query's schema */
   query(): z.output<Query>;
-  /**
-   * Reads the fields of the form; files are ignored.
-   *
-   * @throws {HttpError} 400 with the message of the form's schema, and as `readFields`
-   */
+  /** Reads the fields of the form; files are ignored. @throws {HttpError} 400, and as `readFields` */
   form(): Promise<z.output<Fields>>;
   /** Reads the last value of each field, unchecked. */
   fields(): Promise<ReadonlyMap<string, string>>;
@@ -95,7 +87,6 @@ export interface EndpointRequest<
   ): Promise<Map<string, string>>;
 }
 
-/** A declared endpoint with its handler. */
 export interface Endpoint<Services = never> extends Description {
   handle(request: EndpointRequest, services: Services): Response | Promise<Response>;
 }
@@ -131,10 +122,7 @@ export function defineEndpoint<
   return declaration as unknown as Endpoint<Services>;
 }
 
-/**
- * Adds the routes of endpoints. The router cannot tell `{name}.json` from `{name}.xml`, so a handler passes on names
- * with another suffix.
- */
+/** Adds routes. The router cannot tell `{name}.json` from `{name}.xml`: a handler passes on other suffixes. */
 export function addEndpoints<Services>(app: Hono, endpoints: readonly Endpoint<Services>[], services: Services): void {
   const routes = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${routerPath(path)}`);
   for (const [i, endpoint] of endpoints.entries()) {
@@ -193,7 +181,7 @@ function paramsOf(c: Context, path: string): Record<string, string> {
 }
 
 /** Describes a field whose schema has no message. */
-const complaint: Complaint = ({ code, input, path = [], ...issue }) => {
+const complaint: IssueMessage = ({ code, input, path = [], ...issue }) => {
   const name = String(path.at(-1));
   if (input === undefined) return `Missing form parameter '${name}'`;
   const given = JSON.stringify(String(input).slice(0, MAX_SHOWN));

@@ -19,7 +19,6 @@ export function flag(description: string) {
     .meta({ description, override: { default: false } });
 }
 
-/** A flag in a form, as text. */
 export const TextFlag = z.string().optional().transform(isTrue);
 
 export const PAGE = {

@@ -26,7 +26,6 @@ export function jsonText(schema: z.ZodType, description: string) {
   });
 }
 
-/** Declares a path parameter. */
 export function pathParameter(description: string, example: string) {
   return z.string().meta({ description, example });
 }
@@ -43,5 +42,4 @@ export function createdHeaders(example: string) {
 /** The base URL in examples of the reference document. */
 export const EXAMPLE_URL = 'https://inlet.example.org';
 
-/** The response to creating something. */
 export const Created = z.object({ identifier: z.string() }).meta({ id: 'Created' });

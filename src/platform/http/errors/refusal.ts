@@ -19,7 +19,6 @@ export interface Refusal<Facts extends readonly unknown[] = []> extends ShownRef
 /**
  * Defines a refusal once: endpoints declare it, handlers throw it, as in `throw EVENT_MISSING(id)`.
  *
- * @param sentence text, or a function of the facts
  * @param example facts for the reference document
  */
 export function refusal(

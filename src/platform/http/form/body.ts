@@ -39,7 +39,6 @@ export class BodyReader {
     this.#idleMs = idleMs;
   }
 
-  /** Returns the next chunk, or undefined at the end. */
   async read(): Promise<Uint8Array | undefined> {
     try {
       return this.#source.now?.() ?? (await this.#next());
@@ -70,7 +69,7 @@ export function hasBody(request: Request): boolean {
 }
 
 /** Returns true if the whole body has arrived; with another server, if reading has started. */
-export function bodyIsWhole(request: Request): boolean {
+export function isBodyComplete(request: Request): boolean {
   return messageOf(request)?.complete ?? request.bodyUsed;
 }
 
@@ -87,10 +86,7 @@ function openChunks(request: Request): ChunkSource {
   return request.body ? streamChunks(request.body) : { next: async () => undefined, cancel: async () => undefined };
 }
 
-/**
- * Passes on large chunks without copying. Joins small ones, so that costs do not depend on how a client splits its
- * data.
- */
+/** Passes on large chunks without copying and joins small ones, however a client splits its data. */
 function messageChunks(message: IncomingMessage): ChunkSource {
   const waiting: Buffer[] = [];
   let bytes = 0;

@@ -1,8 +1,7 @@
 const MAX_LENGTH = 255;
 
 /**
- * Makes a client's file name safe to display; it is never used as a path. Removes folders, control characters and
- * changes of writing direction.
+ * Makes a client's file name safe to display. It is never used as a path.
  *
  * @param otherwise the name of a file whose name becomes empty
  */

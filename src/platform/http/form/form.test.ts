@@ -5,7 +5,7 @@ import { HttpError } from '../errors/errors.ts';
 import { BodyReader, ClientGone } from './body.ts';
 import { readFields } from './form.ts';
 import { type FilePart, type FormLimits, type FormReading, readForm } from './multipart.ts';
-import { Search } from './parts.ts';
+import { ByteSearch } from './parts.ts';
 
 const BOUNDARY = 'boundary';
 const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
@@ -330,7 +330,7 @@ describe('a form with files', () => {
   });
 });
 
-test('Search finds the first place, and where the sequence may begin at the end', () => {
+test('ByteSearch finds the first place, and where the sequence may begin at the end', () => {
   /** All texts of these letters, up to so many. */
   const texts = (letters: string, most: number): string[] =>
     most === 0 ? [''] : ['', ...texts(letters, most - 1).flatMap((end) => [...letters].map((l) => l + end))];
@@ -343,7 +343,7 @@ test('Search finds the first place, and where the sequence may begin at the end'
   const wrong: unknown[] = [];
   const haystacks = texts('ab-', 6).map((bytes) => [bytes, Buffer.from(bytes)] as const);
   for (const needle of texts('ab-', 4).filter((each) => each !== '')) {
-    const search = new Search(Buffer.from(needle));
+    const search = new ByteSearch(Buffer.from(needle));
     for (const [bytes, buffer] of haystacks)
       for (let from = 0; from <= Math.min(2, bytes.length); from += 1)
         if (search.in(buffer, from) !== expected(bytes, needle, from)) wrong.push([needle, bytes, from]);

@@ -31,9 +31,8 @@ export type FieldList = [name: string, value: string][];
 /**
  * Reads a urlencoded or multipart form and ignores its files; no fields for a request without a body.
  *
- * @param maxBytes 1 MiB by default
  * @throws {HttpError} 400 for an unreadable form or more than 1000 fields, 408 for an idle client, 413 for a long form
- * @throws {ClientGone} when the connection breaks
+ * @throws {ClientGone}
  */
 export async function readFields(request: Request, maxBytes = FORM_BYTES): Promise<FieldList> {
   const body = await readBody(request, maxBytes);
@@ -41,10 +40,7 @@ export async function readFields(request: Request, maxBytes = FORM_BYTES): Promi
 }
 
 /**
- * Returns the last value of each field of a form that is already read.
- *
- * @param type the content type of the request
- * @throws {HttpError} 400 for an unreadable form
+ * Returns the last value of each field of a form that is already read. @throws {HttpError} 400 for an unreadable form
  */
 export async function fieldsOf(body: Uint8Array<ArrayBuffer>, type: string): Promise<Map<string, string>> {
   return new Map(await listOf(body, type));
@@ -93,9 +89,8 @@ function hasMoreFields(body: Uint8Array, most: number): boolean {
 /**
  * Reads a whole request body; empty for a request without one.
  *
- * @param maxBytes 1 MiB by default
  * @throws {HttpError} 408 for an idle client, 413 for a long body
- * @throws {ClientGone} when the connection breaks
+ * @throws {ClientGone}
  */
 export async function readBody(request: Request, maxBytes = FORM_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   if (!hasBody(request)) return new Uint8Array();

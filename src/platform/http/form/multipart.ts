@@ -4,8 +4,8 @@ import { refusal } from '../errors/refusal.ts';
 import { BodyReader, hasBody } from './body.ts';
 import { Collected } from './collected.ts';
 import { safeFilename } from './filename.ts';
-import { decode, type PartHead, parseParameters } from './part-head.ts';
-import { broken, Parts } from './parts.ts';
+import { decodeText, type PartHead, parseParameters } from './part-head.ts';
+import { brokenForm, Parts } from './parts.ts';
 
 /** Limits of a multipart request. Sizes in bytes, times in milliseconds. */
 export interface FormLimits {
@@ -13,7 +13,6 @@ export interface FormLimits {
   fields: number;
   /** Wanted files with content or a name. */
   files: number;
-  /** All files of the request together. */
   fileBytes: number;
   idleMs: number;
 }
@@ -39,7 +38,6 @@ export const tooManyFields = (most: number): HttpError => badRequest(`The form h
 
 /** A file part as it arrives. The stream must be consumed; it fails when the form does. */
 export interface FilePart {
-  /** The name of the form field. */
   field: string;
   /** The client's file name, safe to display; the field name if it has none. */
   filename: string;
@@ -47,7 +45,6 @@ export interface FilePart {
   stream: Readable;
 }
 
-/** Callbacks of `readForm`. */
 export interface FormReading {
   /** Called for each field before the parts after it are read; when it throws, the form fails. */
   onField?: ((name: string, value: string) => void) | undefined;
@@ -140,7 +137,6 @@ export function isMultipart(contentType: string): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(contentType);
 }
 
-/** Checks the headers and returns the boundary. */
 function checkHead({ headers }: Request, limits: FormLimits): string {
   const type = headers.get('content-type') ?? '';
   if (!isMultipart(type)) throw NOT_MULTIPART();
@@ -149,7 +145,7 @@ function checkHead({ headers }: Request, limits: FormLimits): string {
   }
   const boundary = parseParameters(type)?.parameters.boundary ?? '';
   if (boundary === '' || boundary.length > MAX_BOUNDARY) {
-    throw closing(broken(`its boundary must have 1 to ${MAX_BOUNDARY} characters`));
+    throw closing(brokenForm(`its boundary must have 1 to ${MAX_BOUNDARY} characters`));
   }
   return boundary;
 }
@@ -176,12 +172,10 @@ async function readText(parts: Parts, { name, charset = 'utf-8' }: PartHead, max
       throw new HttpError(413, `The form field '${name}' is longer than ${maxBytes} bytes.`);
     }
   }
-  return decode(collected.bytes, charset) ?? decode(collected.bytes, 'utf-8') ?? '';
+  return decodeText(collected.bytes, charset) ?? decodeText(collected.bytes, 'utf-8') ?? '';
 }
 
-/**
- * Opens a stream over a part. `finished` resolves when the next part can be read; content that `handled` left is dropped.
- */
+/** Opens a stream over a part. `finished` resolves when the next part can be read. */
 function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   promise.catch(() => undefined);

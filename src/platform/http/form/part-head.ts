@@ -40,11 +40,11 @@ function decodeExtended(value = ''): string | undefined {
   const [, charset, encoded] = /^([\w-]+)'[^']*'(.*)$/s.exec(value) ?? [];
   if (charset === undefined || encoded === undefined) return undefined;
   const bytes = encoded.replace(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
-  return decode(Buffer.from(bytes, 'latin1'), charset);
+  return decodeText(Buffer.from(bytes, 'latin1'), charset);
 }
 
 /** Decodes text; undefined for an unknown character set. */
-export function decode(bytes: Uint8Array, charset: string): string | undefined {
+export function decodeText(bytes: Uint8Array, charset: string): string | undefined {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
@@ -59,8 +59,8 @@ interface ParameterizedValue {
 }
 
 /**
- * Parses a header such as `form-data; name="a"`, or returns undefined. Lenient as clients need it: a quotation mark
- * ends a value only before a semicolon or the end; a backslash escapes only itself and that mark.
+ * Parses `form-data; name="a"`, or returns undefined. As clients write it, a quotation mark ends a value only before a
+ * semicolon or the end, and a backslash escapes only itself and that mark.
  */
 export function parseParameters(header: string): ParameterizedValue | undefined {
   const parameters: Partial<Record<string, string>> = Object.create(null);

@@ -1,14 +1,9 @@
 import { badRequest, type HttpError } from '../errors/errors.ts';
 import { guessPartName, type PartHead, parsePartHead } from './part-head.ts';
 
-/**
- * Searches for a byte sequence with the Horspool algorithm, which skips most bytes.
- *
- * Our own, because `indexOf` of Deno's buffers compares every byte.
- */
-export class Search {
+/** Searches for a byte sequence (Horspool). Our own, because `indexOf` of Deno's buffers compares every byte. */
+export class ByteSearch {
   readonly #needle: Uint8Array;
-  /** Distance to move a window, by its last byte. */
   readonly #skip: Uint16Array;
 
   /** @param needle up to 65,535 bytes */
@@ -18,10 +13,7 @@ export class Search {
     for (let i = 0; i < needle.length - 1; i += 1) this.#skip[needle[i] ?? 0] = needle.length - 1 - i;
   }
 
-  /**
-   * Returns the first position at or after `from` of the sequence, or of its possible beginning at the end; else the
-   * length.
-   */
+  /** Returns where the sequence stands, or may begin at the end, from a position on; else the length. */
   in(bytes: Uint8Array, from = 0): number {
     const needle = this.#needle;
     const skip = this.#skip;
@@ -53,7 +45,7 @@ const PADDING = 64;
 /** Limit for ignored text before the first and after the last part. */
 const OUTSIDE_BYTES = 64 * 1024;
 
-export const broken = (reason: string): HttpError =>
+export const brokenForm = (reason: string): HttpError =>
   badRequest(`The multipart form is broken or was cut short: ${reason}.`);
 
 /**
@@ -65,7 +57,7 @@ export const broken = (reason: string): HttpError =>
 export class Parts {
   readonly #read: () => Promise<Uint8Array | undefined>;
   readonly #delimiter: string;
-  readonly #search: Search;
+  readonly #search: ByteSearch;
   /** Bytes that have arrived and are not returned yet. The first boundary needs no line break before it. */
   #buffer: Buffer = CRLF;
   /** Text before the first or after the last part. */
@@ -77,15 +69,11 @@ export class Parts {
   /** @param boundary one character per byte, as in headers @param read returns the next chunk, undefined at the end */
   constructor(boundary: string, read: () => Promise<Uint8Array | undefined>) {
     this.#delimiter = `\r\n--${boundary}`;
-    this.#search = new Search(Buffer.from(this.#delimiter, 'latin1'));
+    this.#search = new ByteSearch(Buffer.from(this.#delimiter, 'latin1'));
     this.#read = read;
   }
 
-  /**
-   * Skips the rest of the current part and returns the next head; undefined after the last part.
-   *
-   * @throws {HttpError} 400
-   */
+  /** Skips the rest of the part and returns the next head; undefined after the last part. @throws {HttpError} 400 */
   async next(): Promise<PartHead | undefined> {
     await this.#dropContent();
     if (await this.#isLast()) {
@@ -132,9 +120,9 @@ export class Parts {
   #drop(bytes: Uint8Array, tooMuch: string): void {
     const before = this.#outside.length;
     this.#outside += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    if (this.#outside.length > OUTSIDE_BYTES) throw broken(tooMuch);
+    if (this.#outside.length > OUTSIDE_BYTES) throw brokenForm(tooMuch);
     if (this.#outside.includes(this.#delimiter, Math.max(0, before - this.#delimiter.length))) {
-      throw broken('a boundary is outside of the parts');
+      throw brokenForm('a boundary is outside of the parts');
     }
   }
 
@@ -190,7 +178,7 @@ export class Parts {
 
   async #more(fault: string): Promise<void> {
     const chunk = await this.#read();
-    if (!chunk) throw broken(fault);
+    if (!chunk) throw brokenForm(fault);
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#buffer = this.#buffer.length === 0 ? bytes : Buffer.concat([this.#buffer, bytes]);
   }

@@ -6,10 +6,8 @@ import { pageHeaders, parsePage } from './page.ts';
 import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
 
 /**
- * Streams a JSON array batch by batch, without reading ahead. A failed batch breaks the connection, so a closed array
- * is complete.
- *
- * @param onError receives a failure; the client only sees a broken connection
+ * Streams a JSON array in batches, without reading ahead. A failed batch breaks the connection: a closed array is
+ * complete.
  */
 export function streamedArray(
   batches: AsyncGenerator<readonly unknown[]>,
@@ -52,7 +50,6 @@ export function streamedArray(
   );
 }
 
-/** Rows in memory at a time. */
 const BATCH = 500;
 
 interface ListAnswer<Row> extends ListRequest {
@@ -66,11 +63,7 @@ interface ListAnswer<Row> extends ListRequest {
   json(rows: Row[]): Promise<unknown[]>;
 }
 
-/**
- * Responds with a page of a list. Long pages are streamed in batches as the client reads them, in constant memory.
- *
- * @throws {HttpError} 400 for an unreadable sort, filter or page
- */
+/** Responds with a page of a list. Long pages are streamed as the client reads them. @throws {HttpError} 400 */
 export async function answerList<Row>(
   c: Context,
   resource: ListedResource<Row>,

@@ -3,12 +3,13 @@ import type { Key, Order, Position, Total } from '../../database/list/index.ts';
 import { checked } from '../endpoint/check.ts';
 import { PAGE } from '../endpoint/query.schemas.ts';
 import { badRequest } from '../errors/errors.ts';
+import { utcInstant } from './resource.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MAX_LENGTH = 20_000;
 /**
- * Limits of the `Link` header in characters: proxies and clients reject long headers. A single link may be longer,
- * because without `next` a client cannot get past the first page.
+ * Limits of the `Link` header in characters: proxies and clients reject long headers. Without `next` a client cannot
+ * get past the first page, so that link alone may be longer.
  */
 const [MAX_LINKS, MAX_FIRST_LINK] = [2_000, 3_000];
 
@@ -27,12 +28,7 @@ export interface PageRequest {
   position: Position | undefined;
 }
 
-/**
- * Parses `limit`, `offset` and `cursor`. A cursor replaces the offset.
- *
- * @param defaultLimit for requests without a limit; undefined for none
- * @throws {HttpError} 400
- */
+/** Parses `limit`, `offset` and `cursor`, which replaces the offset. @throws {HttpError} 400 */
 export function parsePage(query: Record<string, string>, order: Order, defaultLimit: number | undefined): PageRequest {
   const { limit = defaultLimit, offset = 0, cursor } = checked(PageQuery, query);
   const position = cursor ? decodeCursor(order, cursor) : undefined;
@@ -51,30 +47,20 @@ export interface PageFacts {
 }
 
 /**
- * Returns the headers of a page: `X-Total-Count` with its relation (`eq`: exact, `gte`: at least), and `Link` with
- * next, prev, first and, for an exact total, last. `next` carries a cursor. Links that do not fit into the header are
- * dropped from the end.
+ * Returns `X-Total-Count` with its relation (`eq`: exact, `gte`: at least), and `Link` with next, prev, first and, for
+ * an exact total, last. `next` carries a cursor. Links that do not fit into the header are dropped from the end.
  *
- * @param url of the list without its query
  * @param query of the request; all parameters but the position are kept
  */
 export function pageHeaders(url: string, query: URLSearchParams, facts: PageFacts): Record<string, string> {
   return headersOf(url, query, { total: facts.total, places: pageLinks(facts) });
 }
 
-export interface PageOfWhole {
-  /** Undefined for all. */
-  limit: number | undefined;
-  offset: number;
-  /** Rows on all pages. */
-  count: number;
-}
-
-/** Returns the same headers for a list in memory; its links carry an `offset`. */
+/** Returns the same headers for a list in memory; its links carry an `offset`. No limit means all. */
 export function wholeListHeaders(
   url: string,
   query: URLSearchParams,
-  { limit, offset, count }: PageOfWhole,
+  { limit, offset, count }: { limit: number | undefined; offset: number; count: number },
 ): Record<string, string> {
   const places = {
     first: {},
@@ -134,10 +120,7 @@ function lastPage(limit: number | undefined, count: number): object {
   return at(limit ? Math.floor(Math.max(0, count - 1) / limit) * limit : 0);
 }
 
-/**
- * Encodes a position as an opaque word for URLs. It holds the order and the values of a row, so it stays valid when the
- * row is gone.
- */
+/** Encodes a position, with the order and the values of a row, so that it stays valid when the row is gone. */
 export function encodeCursor(order: Order, { side, key }: Position): string {
   return Buffer.from(JSON.stringify([signature(order), side, ...key])).toString('base64url');
 }
@@ -177,10 +160,6 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && !value.includes('\0') && value.isWellFormed();
 }
 
-/** Accepts only valid dates, as the database does. */
 function isInstant(value: unknown): boolean {
-  if (typeof value !== 'string' || !INSTANT.test(value) || value.startsWith('0000')) return false;
-  const seconds = value.slice(0, 19);
-  const date = new Date(`${seconds}Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(seconds);
+  return typeof value === 'string' && INSTANT.test(value) && utcInstant(value) !== undefined;
 }

@@ -23,8 +23,8 @@ const MAX_FILTERS = 50;
 const MAX_PARTS = 1000;
 
 /**
- * Parses `filter` parameters, each a list of `name:value` separated by commas, without escapes. Parts without a value
- * and empty filters are ignored (compatibility 3.3).
+ * Parses `filter` parameters: `name:value` separated by commas, without escapes. Empty ones are ignored (compatibility
+ * 3.3).
  *
  * @param colons true if values may hold colons; else a value ends at the first one
  * @throws {HttpError} 400 for too many filters
@@ -55,7 +55,6 @@ function parseFilter(filter: string, colons: boolean): FilterPart[] {
 const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z$/;
 const MAX_WORDS = 20;
 
-/** A filter of a list. */
 export interface Filter {
   /** Which values of a repeated name count; the last one by default. */
   repeated?: 'any' | 'first';
@@ -63,12 +62,7 @@ export interface Filter {
   condition(values: readonly [string, ...string[]]): Condition;
 }
 
-/**
- * Returns the conditions of one filter, all of which must hold.
- *
- * @param find returns undefined for a name without effect
- * @throws {HttpError} 400
- */
+/** Returns the conditions of one filter, all of which must hold. @throws {HttpError} 400 */
 function conditionsOf(parts: readonly FilterPart[], find: (name: string) => Filter | undefined): Condition[] {
   const given = new Map<Filter, [string, ...string[]]>();
   for (const { name, value } of parts) {
@@ -138,35 +132,28 @@ const MAX_SHOWN = 200;
 
 export const UNKNOWN_SORT = refusal(400, (name: string) => `Unknown sort criterion in request: ${name}`, ['colour']);
 
-const DIRECTIONS = new Map([
-  ['asc', false],
-  ['ascending', false],
-  ['desc', true],
-  ['descending', true],
-]);
+const DIRECTION = /^(?:asc|(desc))(?:ending)?$/i;
 
 /**
- * Parses `sort`: `name:ASC` or `name:DESC`, separated by commas. Only the first mention of a name counts.
- *
- * @throws {HttpError} 400 for a criterion without a direction
+ * Parses `sort`: `name:ASC` or `name:DESC`, separated by commas. The first mention of a name counts. @throws
+ * {HttpError} 400
  */
 export function parseSort(sort: string | undefined): SortPart[] {
   const parts = new Map<string, SortPart>();
   for (const part of (sort ?? '').split(',')) {
     if (part.trim() === '') continue;
     const [name = '', direction = '', ...more] = part.split(':').map((word) => word.trim());
-    const descending = DIRECTIONS.get(direction.toLowerCase());
-    if (name === '' || descending === undefined || more.length > 0) {
+    const order = DIRECTION.exec(direction);
+    if (name === '' || !order || more.length > 0) {
       throw badRequest(
         `The sort criterion ${JSON.stringify(part.slice(0, MAX_SHOWN))} is not of the form name:ASC or name:DESC.`,
       );
     }
-    if (!parts.has(name)) parts.set(name, { name, descending });
+    if (!parts.has(name)) parts.set(name, { name, descending: order[1] !== undefined });
   }
   return [...parts.values()];
 }
 
-/** The sort criteria of a list. */
 export interface Sorts {
   /** By public name; null is accepted without effect. */
   criteria: Readonly<Record<string, Criterion | null>>;
@@ -177,9 +164,7 @@ export interface Sorts {
 }
 
 /**
- * Returns the requested order, or the default. Ties are ordered by identifier, in the direction of the first criterion.
- *
- * @throws {HttpError} 400 for an unknown criterion
+ * Returns the requested or default order, with the identifier last. @throws {HttpError} 400 for an unknown criterion
  */
 export function orderOf(parts: readonly SortPart[], { criteria, standard, identifier }: Sorts): Order {
   const terms: Term[] = [];
@@ -208,10 +193,8 @@ export const UNKNOWN_FILTER = refusal(400, (name: string) => `Unknown filter cri
   'colour',
 ]);
 
-/** The definition of a list. */
 export interface ListedResource<Row = unknown> extends Pick<Listing<Row>, 'table' | 'shown'> {
   sorts: Sorts;
-  /** By public name. */
   filters: Readonly<Record<string, Filter>>;
   /** The version that introduced a filter; the first one by default. */
   filtersSince?: Readonly<Record<string, ApiVersion>>;
@@ -278,7 +261,6 @@ export function listHeaders(path: string) {
   });
 }
 
-/** Describes the parameter `filter` of a list. */
 export function filterHelp({ filters, filtersSince = {} }: ListedResource): string {
   const names = Object.keys(filters).map((name) => {
     const since = filtersSince[name];
@@ -287,7 +269,6 @@ export function filterHelp({ filters, filtersSince = {} }: ListedResource): stri
   return `Filters as \`name:value\`, separated by commas; all must match. Names, with the version that introduced them if it is not the first: ${names.join(', ')}.`;
 }
 
-/** Declares the parameter `sort` of a list. */
 export function sortParameter({ sorts }: ListedResource, example: string) {
   const names = Object.keys(sorts.criteria).map((name) => `\`${name}\``);
   return z

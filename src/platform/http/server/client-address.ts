@@ -19,7 +19,7 @@ const MOST_HOPS = 32;
  * `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Real-IP` are ignored: PUBLIC_URL is the base of every URL in
  * responses.
  */
-export function clientsBehind(proxies: readonly Network[]): ClientAddress {
+export function resolveClientsBehind(proxies: readonly Network[]): ClientAddress {
   if (proxies.length === 0) return plain;
   const list = new BlockList();
   for (const { address, prefix, family } of proxies) list.addSubnet(address, prefix, family);
@@ -63,8 +63,7 @@ const NODE = /^(?:\[([\da-f:.]{2,45})\]|([\d.]{7,15}))(?::(?:\d{1,5}|_[\w.-]+))?
 const BARE = /^[\da-f:.]{2,45}$/i;
 
 /**
- * Yields the addresses in `X-Forwarded-For` from right to left; undefined for a hidden or malformed one. Lazy, because
- * clients control the left part.
+ * Yields the addresses in `X-Forwarded-For` from right to left, undefined if malformed. Clients control the left part.
  */
 function* byForwardedFor(header: string): Generator<string | undefined> {
   for (let end = header.length; end >= 0; ) {

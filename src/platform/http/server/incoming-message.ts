@@ -44,11 +44,7 @@ export class ChunkCount {
   }
 }
 
-/**
- * Watches the chunks of a message, whether read or dropped. Bodies with a declared length have none.
- *
- * @param onTooSmall called once
- */
+/** Watches the chunks of a message, whether read or dropped. Bodies with a declared length have none. */
 export function watchChunks(message: IncomingMessage, onTooSmall: () => void): void {
   if (message.headers['transfer-encoding'] === undefined) return;
   const count = new ChunkCount();

@@ -6,15 +6,13 @@ const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/;
 const DOTS = /^(?:\.|%2e){1,2}$/i;
 
 /** Headers of a response before the application. */
-export const REFUSAL = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'nosniff', Connection: 'close' };
+export const REJECTION_HEADERS = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'nosniff', Connection: 'close' };
 
 /**
  * Returns an error for an ambiguous request target, or undefined. Runtimes differ in how they resolve `..` and take a
  * path out of `Host`, so such requests reach no handler.
- *
- * @param target as sent, or the unresolved URL of it and the host
  */
-export function faultOfTarget(target: string, host: string | undefined): string | undefined {
+export function targetError(target: string, host: string | undefined): string | undefined {
   if (host && !(HOST.test(host) && URL.canParse(`http://${host}`))) {
     return "The header 'Host' must be a name or an address, optionally with a port.";
   }
@@ -37,7 +35,7 @@ export function hostOf(rawHeaders: readonly string[]): string | undefined {
 }
 
 /** Returns the rejection of a request whose URL is unresolved, as from Deno's server; undefined for a valid one. */
-export function refuseTarget(request: Request): Response | undefined {
-  const fault = faultOfTarget(request.url, request.headers.get('Host') ?? undefined);
-  return fault === undefined ? undefined : new Response(fault, { status: 400, headers: REFUSAL });
+export function rejectTarget(request: Request): Response | undefined {
+  const fault = targetError(request.url, request.headers.get('Host') ?? undefined);
+  return fault === undefined ? undefined : new Response(fault, { status: 400, headers: REJECTION_HEADERS });
 }

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../config/config.ts';
 import { canonicalAddress } from '../../text/ip-address.ts';
-import { clientsBehind } from './client-address.ts';
-import { usualHeaderName } from './header-names.ts';
-import { faultOfTarget } from './request-target.ts';
+import { resolveClientsBehind } from './client-address.ts';
+import { capitalizeHeader } from './header-names.ts';
+import { targetError } from './request-target.ts';
 
 const PROXY = '10.0.0.1';
 const TRUSTED = '10.0.0.0/8, 2001:db8:1::/48';
 const config = loadConfig({ TRUSTED_PROXIES: TRUSTED, ADMIN_PASSWORD: 'own' });
-const clientAddress = clientsBehind(config.trustedProxies);
+const clientAddress = resolveClientsBehind(config.trustedProxies);
 
 const behind = (headers: HeadersInit, peer = PROXY) => clientAddress(peer, new Headers(headers));
 const byFor = (value: string) => behind({ 'X-Forwarded-For': value });
@@ -32,7 +32,7 @@ describe('the client without proxies that are trusted', () => {
       fc.property(client, text, text, (peer, forwarded, forwardedFor) => {
         const headers = { Forwarded: forwarded, 'X-Forwarded-For': forwardedFor };
         expect(behind(headers, peer)).toBe(canonicalAddress(peer));
-        expect(clientsBehind([])(peer, new Headers(headers))).toBe(canonicalAddress(peer));
+        expect(resolveClientsBehind([])(peer, new Headers(headers))).toBe(canonicalAddress(peer));
       }),
     );
   });
@@ -144,13 +144,13 @@ describe('the target of a request', () => {
     ...['/api/events/..#x', '/%2e%2E/api', '/docs/.%2e/api', '/docs/%2E./api', '/%2e'],
   ])('%s is refused: it leads to a resource only when it is resolved', (path) => {
     for (const target of [path, `http://inlet${path}`]) {
-      expect(faultOfTarget(target, 'inlet')).toMatch(/^The path must hold no segment/);
+      expect(targetError(target, 'inlet')).toMatch(/^The path must hold no segment/);
     }
   });
 
   test.each(['/api\\events', '/api/..\\events', '/\\'])('%s is refused for its backslash', (path) => {
     for (const target of [path, `http://inlet:80${path}`]) {
-      expect(faultOfTarget(target, 'inlet')).toBe('The path must hold no backslash.');
+      expect(targetError(target, 'inlet')).toBe('The path must hold no backslash.');
     }
   });
 
@@ -158,22 +158,22 @@ describe('the target of a request', () => {
     ...['/', '/api/events', '/api/events/', '//api//events', '/api/events/...', '/api/events/..;/a'],
     ...['/api/events/%2e%2e%2fseries', '/api/events/%5c..', '/api/events/a.b', '/api/events#/../\\', '/*'],
     ...['/api/events?filter=/../&b=\\', 'http://inlet', 'http://inlet?x', 'https://[::1]:8080/api'],
-  ])('%s is let through', (target) => expect(faultOfTarget(target, 'inlet')).toBeUndefined());
+  ])('%s is let through', (target) => expect(targetError(target, 'inlet')).toBeUndefined());
 
   test.each([
     ...['*', '', 'api/events', '?x', 'ftp://inlet/api', 'HTTP://inlet/api', 'http:/api', 'inlet:80'],
     'http://a:99999/api',
-  ])('%j is no address', (target) => expect(faultOfTarget(target, 'inlet')).toMatch(/^The request target must be/));
+  ])('%j is no address', (target) => expect(targetError(target, 'inlet')).toMatch(/^The request target must be/));
 
   test.each([undefined, '', 'inlet', 'INLET:8080', 'a_b.example', '127.0.0.1:80', '[::1]', '[::1]:8080'])(
     'the host %j is one',
-    (host) => expect(faultOfTarget('/', host)).toBeUndefined(),
+    (host) => expect(targetError('/', host)).toBeUndefined(),
   );
 
   test.each([
     ...['a/b', 'a b', 'a\\b', 'a?b', 'a#b', 'a@b', 'a:', 'a:99999', 'a:b', '[::1', '::1', '[x]', 'ä', 'a,b'],
     '%61',
-  ])('the host %j is none', (host) => expect(faultOfTarget('/', host)).toMatch(/^The header 'Host' must be/));
+  ])('the host %j is none', (host) => expect(targetError('/', host)).toMatch(/^The header 'Host' must be/));
 });
 
 test.each([
@@ -182,4 +182,4 @@ test.each([
   ['content-type', 'Content-Type'],
   ['WWW-Authenticate', 'WWW-Authenticate'],
   ['x-request-id', 'X-Request-Id'],
-])('the header %s is written %s', (name, usual) => expect(usualHeaderName(name)).toBe(usual));
+])('the header %s is written %s', (name, usual) => expect(capitalizeHeader(name)).toBe(usual));

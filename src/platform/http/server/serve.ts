@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { usualHeaderName } from './header-names.ts';
+import { capitalizeHeader } from './header-names.ts';
 import { isLong, rememberMessage, TINY_CHUNKS, watchChunks } from './incoming-message.ts';
-import { faultOfTarget, hostOf, REFUSAL } from './request-target.ts';
+import { hostOf, REJECTION_HEADERS, targetError } from './request-target.ts';
 
 export interface RunningServer {
   port: number;
   /** Stops listening and resolves when open requests are answered. */
   close(): Promise<void>;
-  /** Closes every connection immediately. */
   destroy(): void;
 }
 
@@ -43,8 +42,6 @@ export class ListenError extends Error {
  * Uses `node:http` on both runtimes: Deno's server has no limits for headers, idle connections or unread responses, and
  * switches to HTTP/2 when a client begins with it.
  *
- * @param fetch gets the peer's address as `remoteAddress`
- * @param at.variable names the port in errors
  * @throws {ListenError}
  */
 export async function serve(
@@ -76,9 +73,9 @@ export async function serve(
     watchChunks(message, () => refuseTinyChunks(message, response));
     // As the URL standard resolves it.
     if (message.method === 'OPTIONS' && message.url === '*') message.url = '/*';
-    const fault = faultOfTarget(message.url ?? '', hostOf(message.rawHeaders));
+    const fault = targetError(message.url ?? '', hostOf(message.rawHeaders));
     if (fault === undefined) return void listener(message, response);
-    response.writeHead(400, { ...REFUSAL, 'Content-Length': Buffer.byteLength(fault) }).end(fault);
+    response.writeHead(400, { ...REJECTION_HEADERS, 'Content-Length': Buffer.byteLength(fault) }).end(fault);
   });
   server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
     continueWhenRead(message, response);
@@ -110,7 +107,7 @@ function continueWhenRead(message: IncomingMessage, response: ServerResponse): v
 /** Responds without the handler, which sees the connection close. */
 function refuseTinyChunks({ socket }: IncomingMessage, response: ServerResponse): void {
   if (!response.headersSent) {
-    const headers = Object.entries({ ...REFUSAL, 'Content-Length': TINY_CHUNKS.length });
+    const headers = Object.entries({ ...REJECTION_HEADERS, 'Content-Length': TINY_CHUNKS.length });
     const head = ['HTTP/1.1 400 Bad Request', ...headers.map((header) => header.join(': '))];
     socket.write(`${head.join('\r\n')}\r\n\r\n${TINY_CHUNKS}`);
   }
@@ -142,7 +139,7 @@ class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerR
     const headers = rest.at(-1);
     if (headers && typeof headers === 'object' && !Array.isArray(headers)) {
       rest[rest.length - 1] = Object.fromEntries(
-        Object.entries(headers as OutgoingHttpHeaders).map(([name, value]) => [usualHeaderName(name), value]),
+        Object.entries(headers as OutgoingHttpHeaders).map(([name, value]) => [capitalizeHeader(name), value]),
       );
     }
     const unread = !this.req.complete && isLong((name) => this.req.headers[name]?.toString());
@@ -154,7 +151,6 @@ class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerR
   }
 }
 
-/** Limits of connections. Times in milliseconds. */
 interface ConnectionLimits {
   /** Open at the same time. */
   connections: number;
@@ -167,13 +163,12 @@ interface ConnectionLimits {
 const FULL = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
 /**
- * The open connections of a server. At the limit, the connection that has been without a request for longest is closed,
- * idle or slow; a new one is rejected only when all others have requests.
+ * The connections of a server. At the limit, the one that has been without a request for longest is closed; a new one
+ * is rejected only when all others have requests.
  */
 class Connections {
   readonly #limits: ConnectionLimits;
   readonly #requests = new Map<Socket, Set<IncomingMessage>>();
-  /** Connections without a request, longest first. */
   readonly #waiting = new Set<Socket>();
   #closing = false;
 
@@ -183,13 +178,11 @@ class Connections {
     server.setTimeout(limits.unreadMs, (socket) => this.#silent(socket));
   }
 
-  /** Closes every connection as soon as it has no request. */
   close(): void {
     this.#closing = true;
     for (const socket of this.#waiting) socket.destroySoon();
   }
 
-  /** Registers a request. */
   asked(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message;
     const requests = this.#requests.get(socket);
