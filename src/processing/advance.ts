@@ -7,14 +7,14 @@ import { prepareRetry } from './retry.ts';
 import { IllegalMove, isActive } from './states.ts';
 import { hasAnotherSuspect, isSuspect } from './suspects.ts';
 
-/** How an attempt of an operation ended that did not succeed. */
+/** The end of an attempt that did not succeed. */
 type Outcome = 'failed' | 'retried' | 'deferred' | 'handed back' | 'lost' | 'stopped';
 
 /**
- * Writes down the end of an attempt at operations that are being worked on. What a part of the service is to blame for
- * comes again and again for as long as it lasts; it is counted.
+ * Records the end of an attempt at running operations. A deferral with the same reason as the last one only raises its
+ * count.
  *
- * @param operationIds those that are running; others are left out
+ * @param operationIds operations that are not running are skipped
  */
 async function recordAttempts(
   trx: Transaction,
@@ -40,8 +40,8 @@ async function recordAttempts(
 }
 
 /**
- * Decides anew by the configuration which operations take part that have not begun and whose turn has not passed. What
- * was held goes back to its place; those that wait for a person go on doing so.
+ * Decides by the configuration which operations run, except those that have started or whose turn has passed. Held
+ * operations return to their place; those that wait for a person keep waiting.
  */
 function decide(workflow: LockedWorkflow): void {
   for (const step of workflow.stepsIn(['paused'])) if (step.operation !== PAUSE) workflow.moveStep(step, 'waiting');
@@ -60,54 +60,54 @@ function hasTurnPassed({ steps }: LockedWorkflow, { position, onFailure }: Step)
   );
 }
 
-/** What a worker says of an operation that it holds. */
+/** An operation that a worker claims to hold. */
 interface Held {
   operationId: number;
   token: number;
 }
 
-/** What happened to a workflow. Every change of a state goes through `advance()` with one of these. */
+/** An event in the life of a workflow. Every change of a state is made by `advance()` with one of these. */
 export type Change =
   | { kind: 'started'; by: string }
   /** A worker took the operation. */
   | { kind: 'claimed'; operationId: number; worker: string }
   | ({ kind: 'succeeded' } & Held)
   | ({ kind: 'failed'; reason: string; log: string } & Held)
-  /** The operation is to be tried again after a pause. */
+  /** The operation runs again after a pause. */
   | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & Held)
-  /** A part of the service does not work: the operation is to be tried again, and has lost no attempt. */
+  /** A part of the service does not work: the operation runs again, and no attempt is counted. */
   | ({ kind: 'deferred'; reason: string; log: string; delayMs: number } & Held)
-  /** The worker stops and gives its operation to another. */
+  /** The worker shuts down and returns its operation. */
   | ({ kind: 'handed back' } & Held)
   /** The worker has been silent for too long. */
   | ({ kind: 'lost' } & Held)
   | Control;
 
-/** What ends a claim. */
+/** A change that ends a claim. */
 export type Ending = Extract<Change, { token: number }>;
 
-/** What somebody asks of a workflow. */
+/** A change that a person or a client requests. */
 export type Control =
-  /** Goes on after a pause. */
+  /** Continues after a pause. */
   | { kind: 'resumed'; by: string }
-  /** Nothing further is begun. What is under way is finished first, and its result kept. */
+  /** No further operation starts. The running one finishes first, and its result is kept. */
   | { kind: 'paused'; by: string }
-  /** Ends at once, with what is under way. */
+  /** Stops the workflow immediately, with its running operation. */
   | { kind: 'stopped'; by: string }
-  /** What failed or was stopped goes on where it ended. */
+  /** Continues a failed or stopped workflow with the operation that did not succeed. */
   | { kind: 'tried again'; by: string; configuration?: Readonly<Record<string, string>> | undefined }
-  /** Its configuration is another one: operations that have not begun take part, or not, by that. */
+  /** Changes its configuration, which decides again whether operations that have not started will run. */
   | { kind: 'configured'; by: string; configuration: Readonly<Record<string, string>> };
 
 /**
  * The only writer of the states of workflows and operations and of an event's `processing_state`. Locks the workflow,
- * so that changes to one workflow happen one after the other, and writes down what has changed.
+ * so that changes to one workflow happen one after another, and records the changes.
  *
- * @param options.notifies whether the commit notifies those who wait for what has changed; else the caller does, afterwards
- * @returns the workflow as it is then
+ * @param options.notifies false when the caller notifies the listeners after the commit
+ * @returns the changed workflow
  * @throws {ClaimLost} when the operation is not held under the change's fencing token
  * @throws {IllegalMove} when the state does not allow the change
- * @throws {Superseded} when something is to be tried again and another workflow of the event came later
+ * @throws {Superseded} when a retry was requested but the event has a later workflow
  */
 export async function advance(
   trx: Transaction,
@@ -140,7 +140,7 @@ async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void>
       return tryAgain(workflow);
     case 'configured':
       workflow.configure(change.configuration);
-      // Of one that has ended it counts when it is tried again.
+      // A finished workflow uses it when it is retried.
       if (!isActive(workflow.state)) return;
       decide(workflow);
       return holdAgain(workflow);
@@ -174,7 +174,7 @@ function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
   if (change.kind === 'failed') fail(workflow, change.reason);
 }
 
-/** What is known of an operation whose claim ends so. */
+/** Returns the columns of an operation after such a change. */
 function valuesOf(change: Ending) {
   switch (change.kind) {
     case 'succeeded':
@@ -200,7 +200,7 @@ function whyAndWhen({ reason, log, delayMs }: { reason: string; log: string; del
 function goOn(workflow: LockedWorkflow): void {
   const onFailure = workflow.state === 'FAILING';
   const step = workflow.nextStep({ onFailure });
-  // Without a further operation it is done as soon as somebody lets it go on.
+  // Without a next operation, a paused workflow finishes when it is resumed.
   if (workflow.state === 'PAUSED') holdBack(workflow, step);
   else if (!step) finish(workflow);
   else if (step.operation !== PAUSE) workflow.makeReady(step);
@@ -220,7 +220,7 @@ function finish(workflow: LockedWorkflow): void {
   workflow.move('SUCCEEDED');
 }
 
-/** What is to be done then follows; when that fails as well, the rest of it is left. */
+/** Starts the operations for a failure; when one of those fails, the rest are stopped. */
 function fail(workflow: LockedWorkflow, reason: string): void {
   workflow.settle(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
   if (workflow.state !== 'FAILING') workflow.move('FAILING', reason);
@@ -263,14 +263,14 @@ async function tryAgain(workflow: LockedWorkflow): Promise<void> {
   goOn(workflow);
 }
 
-/** What was held may have been left out since. */
+/** The held operation may have been skipped since. */
 function holdAgain(workflow: LockedWorkflow): void {
   if (workflow.state !== 'PAUSED') return;
   const [current] = workflow.stepsIn(['running', 'paused']);
   if (!current) holdBack(workflow, workflow.nextStep({ onFailure: false }));
 }
 
-/** Holds what comes next. That somebody lets the workflow go on is no answer to a step that is to wait for a person. */
+/** Holds the next operation. Resuming a paused workflow does not answer a step that waits for a person. */
 function holdBack(workflow: LockedWorkflow, step: Step | undefined): void {
   if (step && step.operation !== PAUSE) workflow.hold(step);
 }

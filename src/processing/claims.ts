@@ -9,17 +9,17 @@ import { advance, type Change, type Ending } from './advance.ts';
 import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
 import type { OperationState } from './states.ts';
 
-/** How long a worker may be silent before its operation is given to another. */
+/** The time a worker may be silent before its operation is given to another. */
 const SILENCE_SECONDS = 12;
-/** How often a running operation says that it lives; several times within the silence allowed. */
+/** The interval of heartbeats; several of them fit into the allowed silence. */
 export const HEARTBEAT_MS = 3_000;
 /**
- * After so many dead workers the file, not the worker, is taken to be the reason. Each takes what else it was doing with it,
- * and a quarter of a minute: what kills them is to be found out within three.
+ * After this many dead workers, the file is assumed to be the cause. Each crash also ends the worker's other
+ * operations, and takes a quarter of a minute: such a file is found within three minutes.
  */
 const MAX_LOSSES = 10;
 
-/** Workers change states all the time; their commits are not to wait for one another. */
+/** Workers change states all the time; their commits must not wait for each other. */
 const QUIETLY = { notifies: false };
 
 /** An operation that this worker holds; `token` fences every later write. */
@@ -31,20 +31,20 @@ export interface Claim {
   operation: string;
   configuration: Readonly<Record<string, string>>;
   attempt: number;
-  /** How often a part of the service did not work. */
+  /** The number of attempts that failed because of the service. */
   deferrals: number;
   maxAttempts: number;
   timeLimitMs: number;
   requestId: string;
-  /** Where its workflow was started; null when that was not traced. */
+  /** The trace in which its workflow was started, if any. */
   traceparent: TraceParent | null;
-  /** When the processing was begun. */
+  /** The start of the workflow. */
   begun: Date;
 }
 
 /**
- * Takes an operation that is ready. One that was taken by a commit whose answer was lost is left to be recovered, as from a
- * worker that fell silent.
+ * Takes a ready operation. If a commit succeeds but its answer is lost, the operation is recovered like that of a
+ * silent worker.
  *
  * @returns undefined when it is not ready (done, gone, or held by another worker), or not for this worker now: it is
  * delivered again
@@ -69,10 +69,10 @@ export async function claimOperation(
   }
 }
 
-/** Of so many parts of an operation each one that is done is told to those who watch. */
+/** Progress is published in steps of this fraction of an operation. */
 const TOLD_PARTS = 20;
 
-/** Says that the worker lives, and how far it is. @returns false when the claim is lost */
+/** Reports that the worker lives, and its progress. @returns false when the claim is lost */
 export async function heartbeat(database: Database, claim: Claim, progress: number): Promise<boolean> {
   const { rows } = await sql<{ held: number }>`
     WITH before AS (
@@ -93,12 +93,12 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
   return (rows[0]?.held ?? 0) > 0;
 }
 
-/** What becomes of an operation whose claim ends so; `ready` unless named. */
+/** The state of an operation after its claim; `ready` unless named. */
 const ENDS: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
 
 /**
- * Ends a claim and writes its result in the same transaction. Deadlocks do not matter, and an outage of the database is
- * waited for: a result that has taken hours to make is not thrown away for it.
+ * Ends a claim and writes its result in the same transaction. Retries deadlocks and waits for a database that is down:
+ * a result that took hours must not be lost to an outage.
  *
  * @param commit must touch nothing but the database; may run several times
  * @throws {ClaimLost}
@@ -119,9 +119,9 @@ export async function endClaim(
   wakeListeners(database, workflow?.channels ?? [CHANGES_CHANNEL, READY_CHANNEL]);
 }
 
-/** Whether a commit whose answer was lost has succeeded after all. */
+/** Reports whether a commit whose answer was lost has succeeded. */
 async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Claim, change: Ending) {
-  // As `advance` does it, and waits for a commit that is still under way.
+  // Locks as `advance` does, and so waits for a commit that is still running.
   await trx.selectFrom('workflows').select('id').where('id', '=', workflowId).forUpdate().execute();
   const ended = await trx
     .selectFrom('workflow_operations')
@@ -134,9 +134,9 @@ async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Cl
 }
 
 /**
- * Gives operations of workers that fell silent to others, and fails those that keep losing their workers.
+ * Gives operations of silent workers to others, and fails those that keep losing their workers.
  *
- * @param seen of the database: an outage of it is no silence of the workers
+ * @param seen of the database: an outage does not count as silence of the workers
  * @returns the operations taken from their workers
  */
 export async function recoverLostOperations(database: Database, seen: Watched | undefined): Promise<number[]> {
@@ -157,12 +157,12 @@ export async function recoverLostOperations(database: Database, seen: Watched | 
             kind: 'failed',
             operationId: id,
             token,
-            reason: `The worker died ${MAX_LOSSES} times while it worked on this recording.`,
+            reason: `The worker died ${MAX_LOSSES} times while it processed this recording.`,
             log: '',
           };
     try {
       const taken = await inTransaction(database, async (trx) => {
-        // The worker may have spoken since the rows were read.
+        // The worker may have reported since the rows were read.
         const still = await trx
           .selectFrom('workflow_operations')
           .select('id')

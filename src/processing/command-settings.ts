@@ -3,14 +3,14 @@ import type { FaultOf } from './definitions.ts';
 const FLAVOR = /^[^/\s*]+\/[^/\s*]+$/;
 const OUTPUT_FLAVOR = /^(\*|[^/\s*]+)\/[^/\s*]+$/;
 
-/** What a workflow definition says of a program of the site. */
+/** The configuration of an operation that runs a program of the site. */
 export interface CommandSettings {
   program: string;
   /** With placeholders, separated by blanks. */
   arguments: string;
-  /** Flavors of the tracks that it works on; undefined for all that clients sent. */
+  /** Flavors of the tracks to process; undefined for all that clients sent. */
   tracks: string | undefined;
-  /** Flavor of the results; an asterisk is the type of the track that one is made of. */
+  /** Flavor of the results; an asterisk stands for the type of the source track. */
   flavor: string;
   tags: string[];
 }
@@ -29,27 +29,27 @@ export function commandSettings(configuration: Readonly<Record<string, string>>)
   };
 }
 
-/** By what a `command` knows again what it made: another one may run the same program on other tracks. */
+/** Identifies the results of a `command`: another one may run the same program on other tracks. */
 export function commandMaker({ program, tracks = '', flavor, tags }: CommandSettings): string {
   return ['command', program, tracks, flavor, ...tags].join(' ');
 }
 
-/** Tells what would hinder a `command`, given the names of the site's programs. */
+/** Returns a check for the configuration of a `command`, given the programs of the site. */
 export function commandFault(programs: { has(name: string): boolean }): FaultOf {
   return ({ operation, configuration }) => {
     if (operation !== 'command') return undefined;
     const { program, flavor } = commandSettings(configuration);
     if (!programs.has(program)) {
-      const message = `there is no executable file ${JSON.stringify(program)} in COMMANDS_DIR`;
+      const message = `COMMANDS_DIR has no executable file ${JSON.stringify(program)}`;
       return { key: 'program', message };
     }
     if (OUTPUT_FLAVOR.test(flavor)) return undefined;
-    const message = `the output_flavor ${JSON.stringify(flavor)} is none; allowed is type/subtype`;
+    const message = `the output_flavor ${JSON.stringify(flavor)} must have the form type/subtype`;
     return { key: 'output_flavor', message };
   };
 }
 
-/** @returns the flavor of what is made of a track of another, or undefined for one that is none */
+/** Returns the flavor of a result for the flavor of its source; undefined when it is invalid. */
 export function resultFlavor({ flavor }: CommandSettings, source: string): string | undefined {
   const made = flavor.replace(/^\*/, () => source.split('/', 1)[0] ?? source);
   return FLAVOR.test(made) ? made : undefined;

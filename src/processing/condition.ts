@@ -1,9 +1,9 @@
-/** Whether an operation takes part, decided from the workflow's configuration. */
+/** Decides from the workflow's configuration whether an operation runs. */
 type Test = (configuration: Readonly<Record<string, string>>) => boolean;
 
 /** A condition on the configuration of a workflow. */
 export interface Condition {
-  /** As it is written in the definition. */
+  /** The text in the definition. */
   source: string;
   /** The configuration keys that it reads. */
   keys: string[];
@@ -13,8 +13,8 @@ export interface Condition {
 const TOKEN = /\s*(&&|\|\||!|\(|\)|[A-Za-z_][A-Za-z0-9_.-]*)\s*/y;
 
 /**
- * Compiles the `if` of an operation: configuration keys joined by `&&`, `||`, `!` and parentheses. A key is true
- * when its value is the word `true`, in any case of letters.
+ * Compiles the `if` of an operation: configuration keys joined by `&&`, `||`, `!` and parentheses. A key is true when
+ * its value is the word `true`, in any case of letters.
  *
  * @throws {SyntaxError} with a sentence that shows the unexpected part
  */
@@ -49,12 +49,12 @@ export function compileCondition(source: string): Condition {
     }
     if (token === '(') {
       const inner = either();
-      if (tokens[next++] !== ')') throw new SyntaxError(`A parenthesis is not closed in "${source}".`);
+      if (tokens[next++] !== ')') throw new SyntaxError(`Missing closing parenthesis in "${source}".`);
       return inner;
     }
     if (token === undefined || !/^[A-Za-z_]/.test(token)) {
       throw new SyntaxError(
-        `A configuration key is expected ${token ? `instead of "${token}"` : 'at the end'} in "${source}".`,
+        `Expected a configuration key ${token ? `instead of "${token}"` : 'at the end'} in "${source}".`,
       );
     }
     keys.push(token);
@@ -62,7 +62,7 @@ export function compileCondition(source: string): Condition {
   };
 
   const test = either();
-  if (next < tokens.length) throw new SyntaxError(`"${tokens[next]}" is not expected in "${source}".`);
+  if (next < tokens.length) throw new SyntaxError(`Unexpected "${tokens[next]}" in "${source}".`);
   return { source, test, keys };
 }
 
@@ -72,7 +72,7 @@ function tokenize(source: string): string[] {
   while (TOKEN.lastIndex < source.length) {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(source);
-    if (!match?.[1]) throw new SyntaxError(`"${source.slice(at, at + 10)}" is not expected in "${source}".`);
+    if (!match?.[1]) throw new SyntaxError(`Unexpected "${source.slice(at, at + 10)}" in "${source}".`);
     tokens.push(match[1]);
   }
   return tokens;

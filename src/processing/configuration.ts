@@ -1,7 +1,7 @@
 import { Processing } from './processing.schemas.ts';
 import { INVALID_CONFIGURATION } from './refusals.ts';
 
-/** Reads the form field `configuration`: a JSON object of values by key. @throws {HttpError} 400 */
+/** Parses the form field `configuration`: a JSON object of values by key. @throws {HttpError} 400 */
 export function parseConfiguration(text: string | undefined): Record<string, string> | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   let value: unknown;

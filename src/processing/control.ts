@@ -7,7 +7,7 @@ import { Superseded } from './retry.ts';
 import { IllegalMove } from './states.ts';
 import type { WantedState } from './workflow.schemas.ts';
 
-/** What somebody asks of a workflow, by the state that they want. */
+/** The changes by the requested state. */
 const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configured'>>> = {
   running: 'resumed',
   paused: 'paused',
@@ -15,16 +15,16 @@ const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configure
   retry: 'tried again',
 };
 
-/** What is to become of a workflow; of what is undefined nothing changes. */
+/** A requested change of a workflow; undefined fields change nothing. */
 export interface Wish {
   wanted: WantedState | undefined;
-  /** Counts for what goes on then. */
+  /** Applies to operations that start later. */
   configuration?: Record<string, string> | undefined;
-  /** The account that asks for it. */
+  /** The requesting account. */
   by: string;
 }
 
-/** Does with a workflow what somebody wants. @throws {HttpError} 404 when it is gone, 409 when its state does not allow it */
+/** Changes a workflow on request. @throws {HttpError} 404 when it is gone, 409 when its state does not allow it */
 export async function controlWorkflow(
   database: Database,
   id: number,

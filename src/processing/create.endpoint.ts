@@ -14,13 +14,13 @@ import { BUSY, NotNow, startOnRequest } from './start-on-request.ts';
 import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
+  /** Base of public URLs, without a slash at its end. */
   config: { publicUrl: string };
   database: Database;
   definitions: WorkflowDefinitions;
 }
 
-/** Has an event processed again, or in another way: `publish` and `retract` among them. */
+/** Processes an event again, or in another way, such as `publish` and `retract`. */
 export const createWorkflow = defineEndpoint({
   method: 'post',
   path: '/api/workflows',
@@ -28,15 +28,15 @@ export const createWorkflow = defineEndpoint({
   access: apiRole('WORKFLOW_INSTANCE_CREATE'),
   summary: 'Start a workflow',
   description:
-    'For whoever may change the event, when no other workflow of it is active. `publish` publishes it anew, `republish-metadata` renews the metadata of what is published, `retract` takes back what is published.',
+    'Needs write access to the event. The event must not have an active workflow. `publish` publishes it again, `republish-metadata` updates the metadata of its publications, `retract` removes its publications.',
   query: WorkflowQuery,
   form: {
     schema: z.object({
-      event_identifier: z.string().optional().describe('Identifier of the event. Needed.'),
+      event_identifier: z.string().optional().describe('Identifier of the event. Required.'),
       workflow_definition_identifier: z
         .string()
         .optional()
-        .describe('Identifier of the workflow definition, or one of its other names. Needed.'),
+        .describe('Identifier of the workflow definition, or one of its other names. Required.'),
       configuration: z
         .string()
         .optional()
@@ -56,7 +56,7 @@ export const createWorkflow = defineEndpoint({
       headers: createdHeaders(`${EXAMPLE_URL}/api/workflows/42`),
     },
     409: {
-      description: 'The event is being processed, or awaits its recording.',
+      description: 'The event is being processed, or its recording is missing.',
       body: z.object({ message: z.string() }),
       example: { message: BUSY },
     },
@@ -80,7 +80,7 @@ export const createWorkflow = defineEndpoint({
       const Location = `${config.publicUrl}/api/workflows/${id}`;
       return versionedJson(c, workflowJson(workflow, query()), 201, { Location });
     } catch (error) {
-      // The one refusal here that is not a sentence (compatibility 6).
+      // The only refusal here that is not plain text (compatibility 6).
       if (error instanceof NotNow) return versionedJson(c, { message: error.message }, 409);
       throw error;
     }

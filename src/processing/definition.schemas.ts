@@ -7,22 +7,22 @@ export const UNKNOWN_CRITERION = refusal(400, (name: string) => `Unknown search 
   'colour',
 ]);
 
-/** What else to answer of a workflow definition. */
+/** Optional parts of a workflow definition. */
 export const DefinitionQuery = z.object({
-  withoperations: flag('Also answer its operations.'),
-  withconfigurationpanel: flag('Also answer its configuration panel, a piece of HTML.'),
-  withconfigurationpaneljson: flag('Also answer its configuration panel as JSON.'),
+  withoperations: flag('Include its operations.'),
+  withconfigurationpanel: flag('Include its configuration panel as HTML.'),
+  withconfigurationpaneljson: flag('Include its configuration panel as JSON.'),
 });
 export type DefinitionQuery = z.infer<typeof DefinitionQuery>;
 
 export const DefinitionListQuery = z.object({
   filter: z.string().optional().meta({
-    description: 'Filters as `name:value` with commas between them. Names: `tag`.',
+    description: 'Filters as `name:value`, separated by commas. Names: `tag`.',
     example: 'tag:upload',
   }),
   sort: z.string().optional().meta({
     description:
-      'Criteria as `name:ASC` or `name:DESC` with commas between them, the first one first. Names: `identifier`, `title`, `displayorder`.',
+      'Criteria as `name:ASC` or `name:DESC`, separated by commas, the most important first. Names: `identifier`, `title`, `displayorder`.',
     example: 'displayorder:DESC',
   }),
   ...PAGE,
@@ -53,7 +53,7 @@ export const DefinitionShape = z
         }),
       )
       .optional()
-      .describe('With `withoperations`; those that are done when the workflow fails stand last.'),
+      .describe('With `withoperations`. The operations that run when the workflow fails come last.'),
   })
   .meta({ id: 'WorkflowDefinition' });
 export type DefinitionJson = z.infer<typeof DefinitionShape>;

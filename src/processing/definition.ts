@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Condition, compileCondition } from './condition.ts';
 
-/** Operations that `advance()` carries out itself, without a worker. */
+/** An operation that `advance()` carries out itself, without a worker. */
 export const PAUSE = 'pause';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
@@ -22,7 +22,7 @@ const condition = z.string().transform((source, context) => {
   try {
     return compileCondition(source);
   } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is no condition' });
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is not a valid condition' });
     return z.NEVER;
   }
 });
@@ -31,13 +31,13 @@ const OperationSchema = z.strictObject({
   operation: identifier,
   description: z.string().default(''),
   if: condition.optional(),
-  /** Further attempts after a fault that may pass. */
+  /** Further attempts after a transient error. */
   retries: z.number().int().min(0).max(50).default(8),
   time_limit: duration.default(6 * UNIT_MS.h),
   configuration: z.record(identifier, scalar).default({}),
 });
 
-/** The form of a workflow definition file. */
+/** The schema of a workflow definition file. */
 export const DefinitionSchema = z
   .strictObject({
     id: identifier,
@@ -45,18 +45,18 @@ export const DefinitionSchema = z
     title: z.string().min(1),
     description: z.string().default(''),
     tags: z.array(z.string().min(1)).default([]),
-    /** Where it stands among others; the higher, the further up. */
+    /** Its position among all definitions; a higher value comes first. */
     display_order: z.number().int().default(0),
-    /** What clients show where its configuration is chosen: a piece of HTML. */
+    /** HTML that clients show where the configuration is chosen. */
     configuration_panel: z.string().default(''),
-    /** The same as data, which is handed on as JSON. */
+    /** The same as data, which is served as JSON. */
     configuration_panel_json: z
       .json()
       .default('')
       .transform((panel) => (typeof panel === 'string' ? panel : JSON.stringify(panel))),
     configuration: z.record(identifier, scalar).default({}),
     operations: z.array(OperationSchema).min(1),
-    /** What is done, in this order, when an operation has failed for good. */
+    /** Run in this order when an operation has failed for good. */
     on_failure: z.array(OperationSchema).default([]),
   })
   .superRefine((definition, context) => {
@@ -71,7 +71,7 @@ export const DefinitionSchema = z
           });
         }
         if (list === 'operations' || operation.operation !== PAUSE) return;
-        const message = 'must not wait for anybody: what has failed is not held up';
+        const message = 'must not be a pause: a failed workflow does not wait';
         context.addIssue({ code: 'custom', path: [list, index, 'operation'], message });
       });
     }
@@ -84,16 +84,11 @@ export interface WorkflowDefinition {
   title: string;
   description: string;
   tags: string[];
-  /** Where it stands among others. */
   display_order: number;
-  /** HTML; may be empty. */
   configuration_panel: string;
-  /** JSON; may be empty. */
   configuration_panel_json: string;
-  /** Keys a client may set, with their defaults. */
   configuration: Record<string, string>;
   operations: OperationDefinition[];
-  /** What is done when one of these has failed for good. */
   on_failure: OperationDefinition[];
 }
 

@@ -17,7 +17,7 @@ import type { WorkflowDefinitions } from './definitions.ts';
 import { DEFINITION } from './examples.ts';
 import { DEFINITION_MISSING } from './refusals.ts';
 
-/** A workflow definition as the API shows it; what Inlet knows nothing of is as in a definition that says nothing of it. */
+/** Converts a workflow definition for the API; fields that Inlet does not support have their defaults. */
 function definitionJson(definition: WorkflowDefinition, query: DefinitionQuery): DefinitionJson {
   const { id, title, description, tags, configuration_panel, configuration_panel_json } = definition;
   return {
@@ -53,16 +53,15 @@ const COMPARE: Readonly<Record<string, (a: WorkflowDefinition, b: WorkflowDefini
   displayorder: (a, b) => a.display_order - b.display_order,
 };
 
-/** What a request wants of the definitions. */
 interface DefinitionListRequest {
   filter?: string | undefined;
   sort?: string | undefined;
 }
 
 /**
- * Definitions as a request wants them: with one of the tags, in its order, or else by their identifiers.
+ * Selects the definitions with one of the tags, sorted as requested or by identifier.
  *
- * @throws {HttpError} 400 for a filter or a sort that cannot be read
+ * @throws {HttpError} 400 for an invalid filter or sort
  */
 function listedDefinitions(
   all: readonly WorkflowDefinition[],
@@ -107,14 +106,14 @@ interface Services {
   definitions: WorkflowDefinitions;
 }
 
-/** What can be done with recordings (compatibility 6). */
+/** The workflow definitions (compatibility 6). */
 export const listDefinitions = defineEndpoint({
   method: 'get',
   path: PATH,
   since: '1.1.0',
   access: apiRole('WORKFLOW_DEFINITION_VIEW'),
   summary: 'List workflow definitions',
-  description: 'By identifier, unless `sort` says otherwise.',
+  description: 'Sorted by identifier unless `sort` is given.',
   query: DefinitionListQuery,
   answers: {
     200: {
@@ -157,17 +156,17 @@ export const readDefinition = defineEndpoint({
   },
 });
 
-/** The workflows that recordings can go through, as agents ask for them. */
+/** The workflow definitions in the format for capture agents. */
 export const definitionsForAgents = defineEndpoint({
   method: 'get',
   path: '/workflow/definitions.json',
   operationId: 'getWorkflowDefinitionsForAgents',
   access: ['ROLE_CAPTURE_AGENT', 'ROLE_STUDIO', 'ROLE_API_WORKFLOW_DEFINITION_VIEW', 'ROLE_API_EVENTS_CREATE'],
-  summary: 'List workflow definitions, as agents ask',
-  description: 'Those that a recording can go through have the tag `schedule`.',
+  summary: 'List workflow definitions for capture agents',
+  description: 'Workflows for recordings have the tag `schedule`.',
   answers: {
     200: {
-      description: 'All of them, always as a list.',
+      description: 'All definitions, always as a list.',
       plain: true,
       body: z.object({ definitions: z.object({ definition: z.array(Definition) }) }),
       example: {

@@ -75,7 +75,7 @@ describe('a definition', () => {
     ['a time without unit', `${MINIMAL}    time_limit: 10\n`, /^f\.yaml:5: operations\.0\.time_limit: /],
     ['a broken condition', `${MINIMAL}    if: a &&\n`, /^f\.yaml:5: operations\.0\.if: .*at the end/],
     ['a condition on an unknown key', `${MINIMAL}    if: a\n`, /^f\.yaml:5: operations\.0\.if: .*"a"/],
-    ['an unknown operation', MINIMAL.replace('ect', 'ekt'), /^f\.yaml:4: no operation is called "inspekt"/],
+    ['an unknown operation', MINIMAL.replace('ect', 'ekt'), /^f\.yaml:4: unknown operation "inspekt"/],
     ['an unknown program', command('- tracks: a/*', '- program: missing.sh'), /^f\.yaml:7: .*"missing\.sh"/],
     ['no program', command('- tracks: a/*'), /^f\.yaml:6: .*COMMANDS_DIR/],
     ['a wrong flavor', command('- program: subtitles.sh', '- output_flavor: a'), /^f\.yaml:7: .*"a"/],

@@ -4,27 +4,27 @@ import { parseYaml, readYamlFolder } from '#platform/text/yaml.ts';
 import { DefinitionSchema, type OperationDefinition, PAUSE, type WorkflowDefinition } from './definition.ts';
 
 const BUILT_IN = fileURLToPath(new URL('./definitions/', import.meta.url));
-/** What runs when a client names a workflow that does not exist (compatibility 3.5). */
+/** The default for an unknown workflow name (compatibility 3.5). */
 export const USUAL = 'schedule-and-upload';
 
-/** What is wrong with the configuration of an operation, at which of its keys; undefined when nothing is. */
+/** Returns an error in the configuration of an operation and the key it concerns; undefined without one. */
 export type FaultOf = (operation: OperationDefinition) => { key: string; message: string } | undefined;
 
 /** The workflow definitions of this installation. */
 export interface WorkflowDefinitions {
   all(): WorkflowDefinition[];
-  /** Whether one has this identifier or alias. */
+  /** Reports whether a definition has this identifier or alias. */
   knows(name: string): boolean;
-  /** By identifier or alias; the usual workflow for a name nobody knows. */
+  /** Returns a definition by identifier or alias; the default one for an unknown name. */
   resolve(name: string): WorkflowDefinition;
 }
 
 /**
- * Reads the built-in definitions and those of the site's own folder, which replace built-in ones of the same id.
+ * Reads the built-in definitions and those of the site's own folder, which replace built-in ones with the same id.
  *
- * @param operations names of the operations that workers know, where this process knows them
- * @param faultOf what else would hinder these
- * @throws {ConfigError} naming file, line and what is wrong with it
+ * @param operations names of the operations that workers support, if this process knows them
+ * @param faultOf a further check of operations
+ * @throws {ConfigError} with the file, the line and the error
  */
 export async function loadDefinitions(
   workflowsDir: string | undefined,
@@ -62,7 +62,7 @@ async function readFolder(
     const definition = parseDefinition(file, source, operations, faultOf);
     for (const id of [definition.id, ...definition.aliases]) {
       const other = seen.get(id);
-      if (other) throw new ConfigError(`${file}: the id "${id}" is taken by ${other}.`);
+      if (other) throw new ConfigError(`${file}: the id "${id}" is already used in ${other}.`);
       seen.set(id, file);
     }
     definitions.push(definition);
@@ -70,7 +70,7 @@ async function readFolder(
   return definitions;
 }
 
-/** @throws {ConfigError} `FILE:LINE: what is wrong` */
+/** @throws {ConfigError} `FILE:LINE: error` */
 export function parseDefinition(
   file: string,
   source: string,
@@ -85,7 +85,7 @@ export function parseDefinition(
       if (fault) fail([list, index, 'configuration', fault.key], fault.message);
       if (!operations || operation === PAUSE || operations.has(operation)) return;
       const known = [PAUSE, ...operations].sort().join(', ');
-      fail([list, index, 'operation'], `no operation is called "${operation}"; there are ${known}`);
+      fail([list, index, 'operation'], `unknown operation "${operation}"; allowed are ${known}`);
     });
   }
   return data;

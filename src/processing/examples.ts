@@ -1,4 +1,4 @@
-/** Identifier of the event that the examples of the reference document are about. */
+/** Identifier of the event in the examples of the reference document. */
 export const EVENT_ID = '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21';
 
 export const WORKFLOW = {
@@ -14,6 +14,6 @@ export const WORKFLOW = {
 export const DEFINITION = {
   identifier: 'publish',
   title: 'Publish',
-  description: 'Encodes the recording anew and publishes it, or replaces what is published.',
+  description: 'Encodes the recording again and publishes it, or replaces its publications.',
   tags: ['archive'],
 };

@@ -1,7 +1,7 @@
 import type { WorkflowRow } from './queries.ts';
 import type { WorkflowJson, WorkflowQuery } from './workflow.schemas.ts';
 
-/** A workflow instance as the API shows it. */
+/** Converts a workflow instance for the API. */
 export function workflowJson(workflow: WorkflowRow, query: WorkflowQuery): WorkflowJson {
   return {
     identifier: workflow.id,

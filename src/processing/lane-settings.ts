@@ -1,25 +1,25 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 
-/** The channel on which processes with workers hear that something was set. */
+/** The channel that notifies processes with workers of new settings. */
 export const SETTINGS_CHANNEL = 'inlet_settings';
 
-/** What an operator has set of a lane. */
+/** An operator's settings of a lane. */
 export interface LaneSetting {
   lane: string;
   paused: boolean;
-  /** Operations at once in each process; null for what that was started with. */
+  /** Concurrent operations in each process; null for the default of the process. */
   concurrency: number | null;
   changedBy: string;
   changedAt: Date;
 }
 
-/** Whether nothing of a lane is to be begun. @param lane an expression */
+/** Tests whether a lane is paused. @param lane an expression */
 export function isPaused(lane: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`EXISTS (SELECT FROM lane_settings WHERE lane_settings.lane = ${lane} AND lane_settings.paused)`;
 }
 
-/** The lanes of which something was set. */
+/** Returns the settings of all lanes that have any. */
 export async function laneSettings(database: Database): Promise<LaneSetting[]> {
   const rows = await database.selectFrom('lane_settings').selectAll().execute();
   return rows.map(({ changed_by: changedBy, changed_at: changedAt, ...row }) => ({
@@ -30,8 +30,8 @@ export async function laneSettings(database: Database): Promise<LaneSetting[]> {
 }
 
 /**
- * Sets something of a lane; what is undefined stays. What the queue has of a lane that goes on is delivered anew: while
- * it was paused, workers have let it pass.
+ * Changes settings of a lane; undefined ones stay. The queued operations of a resumed lane are delivered again: workers
+ * have skipped them during the pause.
  */
 export async function setLane(
   database: Database,

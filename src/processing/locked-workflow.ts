@@ -12,16 +12,16 @@ import {
   type WorkflowState,
 } from './states.ts';
 
-/** The channel on which the relay hears that an operation became ready. */
+/** The channel that notifies the relay of ready operations. */
 export const READY_CHANNEL = 'inlet_operation_ready';
-/** The channel on which workers hear that operations were taken from them; its payload is the operation's number. */
+/** The channel that notifies workers of operations taken from them; the payload is the operation's number. */
 export const TAKEN_CHANNEL = 'inlet_operation_taken';
 
-/** How long it could have been taken already, if that is known; it may have become ready after the transaction began. */
+/** The time for which the operation has been due, if known; it may have become ready after the transaction began. */
 const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN
   greatest(0, round(1000 * extract(epoch FROM now() - greatest(ready_at, not_before))))::bigint END`;
 
-/** An operation in one of these is where its workflow has come to: the database holds that there is but one. */
+/** The current operation of a workflow is in one of these states; the database allows only one. */
 const CURRENT: readonly OperationState[] = ['ready', 'running', 'paused'];
 
 /** The change comes from a worker that no longer holds the operation; the transaction must roll back. */
@@ -29,29 +29,29 @@ export class ClaimLost extends Error {
   override name = 'ClaimLost';
 }
 
-/** A workflow by its number, or that of an operation which is ready. */
+/** The number of a workflow, or that of a ready operation of it. */
 export type WorkflowRef = number | { readyOperation: number };
 
-/** Columns and what to write into them. */
+/** Columns and their new values. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** An operation of a locked workflow, with what is known of that, in the state that it is to have. */
+/** An operation of a locked workflow with its columns, in the state that it will have. */
 export type Step = Readonly<Awaited<ReturnType<typeof lockSteps>>[number]>;
 
 /**
- * A workflow that is locked with its operations until the transaction ends, and the only writer of its state, of theirs,
- * and of the `processing_state` of its event. One statement loads it, it is changed in memory, and `save` writes what has
- * changed in another, with the changes for the log.
+ * A workflow that is locked with its operations until the transaction ends, and the only writer of its state, of
+ * theirs, and of the `processing_state` of its event. One statement loads it, it is changed in memory, and `save`
+ * writes the changes and their log in another statement.
  */
 export class LockedWorkflow {
   readonly trx: Transaction;
-  /** All operations, in order. */
+  /** All operations in order. */
   readonly steps: readonly Step[];
   readonly id: number;
   readonly eventId: string;
   readonly #definition: string;
   readonly #changes: Pick<NewChange, 'kind' | 'data'>[] = [];
-  /** What is to be written of operations beside their states. Those that share it are written together. */
+  /** New values of operations apart from their states. Operations that share them are written together. */
   readonly #stepValues = new Map<Step, Values>();
   #values: Values = {};
   #state: WorkflowState;
@@ -60,7 +60,7 @@ export class LockedWorkflow {
   #isStateNew = false;
   #isStepReady = false;
 
-  /** @throws {ClaimLost} when it is gone, or the operation not ready by which it is named */
+  /** @throws {ClaimLost} when the workflow is gone, or its operation is not ready */
   static async lock(trx: Transaction, ref: WorkflowRef): Promise<LockedWorkflow> {
     const steps = await lockSteps(trx, ref);
     const [first] = steps;
@@ -87,18 +87,18 @@ export class LockedWorkflow {
     return this.#configuration;
   }
 
-  /** The channels on which others wait for what is saved. */
+  /** The channels to notify of the changes. */
   get channels(): string[] {
     return [...(this.#changes.length > 0 ? [CHANGES_CHANNEL] : []), ...(this.#isStepReady ? [READY_CHANNEL] : [])];
   }
 
-  /** Gives it other values of its configuration; keys that are not named stay as they are. */
+  /** Changes values of its configuration; other keys stay as they are. */
   configure(values: Readonly<Record<string, string>>): void {
     this.#configuration = { ...this.#configuration, ...values };
     this.#values = { ...this.#values, configuration: JSON.stringify(this.#configuration) };
   }
 
-  /** Records that it begins as it is. */
+  /** Records the start of the workflow in its first state. */
   start(): void {
     this.#isStateNew = true;
     this.#record('workflow.state', { definition: this.#definition });
@@ -112,7 +112,7 @@ export class LockedWorkflow {
     this.#values = { ...this.#values, state: to, finished_at, reason: this.#reason };
     this.#state = to;
     this.#isStateNew = true;
-    // Nobody sees it fail that has nothing to do then.
+    // Without operations for a failure, nothing sees the state FAILING.
     if (to === 'FAILED' && this.#changes.at(-1)?.data?.state === 'FAILING') this.#changes.pop();
     const why = (to === 'FAILING' || to === 'FAILED') && this.#reason !== null && { reason: this.#reason };
     this.#record('workflow.state', { definition: this.#definition, ...why });
@@ -123,28 +123,28 @@ export class LockedWorkflow {
     if (this.#state !== to) this.move(to);
   }
 
-  /** The first operation that waits for its turn. */
+  /** Returns the first waiting operation. */
   nextStep({ onFailure }: { onFailure: boolean }): Step | undefined {
     return this.steps.find((step) => step.state === 'waiting' && step.onFailure === onFailure);
   }
 
-  /** The operations in one of some states, in order. */
+  /** Returns the operations in any of these states, in order. */
   stepsIn(states: readonly OperationState[]): Step[] {
     return this.steps.filter(({ state }) => states.includes(state));
   }
 
-  /** Gives an operation to whichever worker comes first. */
+  /** Makes an operation available to all workers. */
   makeReady(step: Step): void {
     this.moveStep(step, 'ready', { ready_at: sql`now()` });
   }
 
-  /** Holds an operation that waits for its turn until somebody lets the workflow go on. */
+  /** Holds a waiting operation until the workflow is resumed. */
   hold(step: Step): void {
     this.moveStep(step, 'paused');
     this.recordStep(step);
   }
 
-  /** @returns the operation, if it may be claimed now @throws {ClaimLost} */
+  /** Returns the operation if it may be claimed now. @throws {ClaimLost} */
   claimable(operationId: number): Step {
     const step = this.steps.find(({ id }) => id === operationId);
     if (step?.state === 'ready' && step.isDue && !step.isLanePaused) return step;
@@ -165,7 +165,7 @@ export class LockedWorkflow {
     Object.assign(step, { token });
   }
 
-  /** @returns the operation that a worker holds @throws {ClaimLost} when the fencing token is not that of the claim */
+  /** Returns the operation that a worker holds. @throws {ClaimLost} when the fencing token is not that of the claim */
   held({ operationId, token }: { operationId: number; token: number }): Step {
     const step = this.steps.find(({ id }) => id === operationId);
     if (step?.state === 'running' && step.token === token) return step;
@@ -178,7 +178,7 @@ export class LockedWorkflow {
     this.moveStep(step, to, { ...values, ...again, heartbeat_at: null, delivered_at: null });
   }
 
-  /** Moves all operations that are in one of some states. @returns them */
+  /** Moves all operations in any of these states. @returns them */
   settle(
     from: readonly OperationState[],
     to: OperationState,
@@ -200,7 +200,7 @@ export class LockedWorkflow {
     if (to === 'ready') this.#isStepReady = true;
   }
 
-  /** Records the state of an operation for the log. @param more facts */
+  /** Logs the state of an operation. */
   recordStep(step: Step, more: Values = {}): void {
     this.#record('operation.state', { operation: step.operation, operation_state: step.state, ...more });
   }
@@ -211,10 +211,10 @@ export class LockedWorkflow {
   }
 
   /**
-   * Writes what has changed, in one statement.
+   * Writes all changes in one statement.
    *
-   * @param options.actor the account that asked for it
-   * @param options.channels those that are notified with the commit
+   * @param options.actor the requesting account
+   * @param options.channels notified with the commit
    */
   async save({ actor, channels }: { actor: string | undefined; channels: readonly string[] }): Promise<void> {
     const writes = this.#writes(actor);
@@ -228,7 +228,7 @@ export class LockedWorkflow {
     const changed = [...this.#stepValues.keys()];
     const isCurrent = ({ state }: Step) => CURRENT.includes(state);
     const writes = this.#stepWrites(changed.filter((step) => !isCurrent(step)));
-    // What the workflow comes to follows what it leaves: there is but one current operation at any time.
+    // The new current operation is written last: only one may be current at any time.
     writes.push(...this.#stepWrites(changed.filter(isCurrent), writes.length));
     const { trx, id, eventId } = this;
     if (Object.keys(this.#values).length > 0)
@@ -241,7 +241,7 @@ export class LockedWorkflow {
     return writes;
   }
 
-  /** @param after the number of writes that have to be done first */
+  /** @param after the number of writes that must run first */
   #stepWrites(steps: readonly Step[], after = 0): RawBuilder<unknown>[] {
     const together = Map.groupBy(steps, (step) => this.#stepValues.get(step));
     const done = Array.from({ length: after }, (_, i) => sql<boolean>`(SELECT count(*) FROM ${nameOf(i)}) >= 0`);
@@ -261,7 +261,7 @@ function nameOf(write: number): RawBuilder<unknown> {
   return sql.raw(`write_${write}`);
 }
 
-/** Locks a workflow and its operations and reads them as they are then, also where the lock had to be waited for. */
+/** Locks a workflow and its operations, and reads their state after the wait for the lock. */
 async function lockSteps(trx: Transaction, ref: WorkflowRef) {
   const rows = await trx
     .selectFrom('workflows as w')
@@ -310,7 +310,7 @@ function workflowOfReady(operationId: number) {
   return sql<number>`(SELECT workflow_id FROM workflow_operations WHERE id = ${operationId} AND state = 'ready')`;
 }
 
-/** Tells the workers of these operations that they are theirs no more, so that they end at once what they do. */
+/** Notifies the workers of these operations that they lost them, so that they stop immediately. */
 export async function tellTaken(trx: Transaction, operationIds: readonly number[]): Promise<void> {
   if (operationIds.length === 0) return;
   await sql`SELECT pg_notify(${TAKEN_CHANNEL}, id::text) FROM unnest(${operationIds}::bigint[]) AS id`.execute(trx);

@@ -5,35 +5,35 @@ import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { isPaused } from './lane-settings.ts';
 
 /**
- * How many deliveries of each lane wait in the queue, about: more than the workers of a large service take at a time.
- * The others wait in order in the table, where they cost nothing.
+ * The approximate number of queued deliveries per lane: more than the workers of a large service take at a time.
+ * Further operations wait in order in the table, which costs nothing.
  */
 const WINDOW = 200;
 /**
- * A window is filled again when this part of it is empty: a queue takes several jobs for little more than one. Not a
- * larger part: what several processes hand over at once has no order.
+ * A window is refilled when this part of it is empty: a queue takes several jobs for little more than one. Not a larger
+ * part: deliveries of several processes at the same time have no order.
  */
 const REFILLED = 8;
-/** A lane with room has this much at least: fewer deliveries than this are all that were due. */
+/** The least space in a lane that is refilled: fewer deliveries than this are all that were due. */
 export const LEAST_ROOM = Math.floor(WINDOW / REFILLED);
 const ASSIGNED_AT_ONCE = 1000;
 
-/** An operation that is ready to run. */
+/** A ready operation. */
 export interface Ready {
   operationId: number;
   operation: string;
 }
 
-/** An operation for the relay to hand to the queue, or that it has handed to it. */
+/** A delivery of an operation to the queue. */
 export interface Delivery extends Ready {
   lane: string;
   /** Counts the deliveries of this operation; makes the job's identifier unique. */
   delivery: number;
-  /** Where its workflow was started; null when that was not traced. */
+  /** The trace in which its workflow was started, if any. */
   traceparent: TraceParent | null;
 }
 
-/** Whether any operation may have to be looked after: assigned to a lane, delivered, or looked into after so long. */
+/** Reports whether any operation may need a lane, a delivery, or a check because it is overdue. */
 export async function isAnythingDue(database: Database, overdueMs: number): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     SELECT EXISTS (SELECT FROM workflow_operations WHERE state = 'ready' AND (lane IS NULL
@@ -42,7 +42,7 @@ export async function isAnythingDue(database: Database, overdueMs: number): Prom
   return rows[0]?.due ?? true;
 }
 
-/** Says once for each operation that has become ready in which lane of the queue it is to wait. */
+/** Chooses once for each ready operation its lane of the queue. */
 export async function assignLanes(
   database: Database,
   choose: (operations: readonly Ready[]) => Promise<ReadonlyMap<number, string>>,
@@ -62,8 +62,8 @@ export async function assignLanes(
 }
 
 /**
- * Takes operations that are ready and not on their way to a worker, the longest waiting first, as far as there is room
- * in the window of their lane. They count as delivered from here on; when the queue refuses them, `undeliver` says so.
+ * Takes ready operations that are not in the queue, the longest waiting first, as far as the windows of their lanes
+ * have space. They count as delivered from now on; `undeliver` reverts that when the queue refuses them.
  */
 export async function takeDeliveries(
   database: Database,
@@ -96,9 +96,8 @@ export async function takeDeliveries(
 }
 
 /**
- * Gives operations that were put off, and whose time has come, the places again that they had: behind all that has come
- * since they would wait for as long as more comes. To read them in order from among millions of rows, each place is in the
- * index.
+ * Gives postponed operations that are due their earlier places in the order: otherwise they would wait behind all later
+ * ones. Each place is in an index, so that they are read in order among millions of rows.
  */
 async function returnToPlaces(database: Database, lanes: readonly string[]): Promise<void> {
   await sql`
@@ -113,8 +112,8 @@ async function returnToPlaces(database: Database, lanes: readonly string[]): Pro
 }
 
 /**
- * Takes deliveries that no worker has claimed for so long: their job may be waiting still, or be lost. Nobody else looks
- * into them for as long again, unless `stillOverdue` says so.
+ * Takes deliveries that no worker has claimed for so long: their job may still be waiting, or be lost. No other process
+ * checks them for as long again, unless `stillOverdue` is called.
  */
 export async function takeOverdue(database: Database, afterMs: number): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
@@ -133,17 +132,17 @@ function isOverdue(afterMs: number) {
   return isFarFromNow(sql.ref('delivered_at'), afterMs / 1000);
 }
 
-/** What became of these deliveries could not be found out: they are overdue as before. */
+/** Reverts `takeOverdue` for deliveries whose state could not be determined. */
 export async function stillOverdue(database: Database, deliveries: readonly Delivery[]): Promise<void> {
   await mark(database, deliveries, sql`'-infinity'`);
 }
 
-/** The queue did not take these operations, or lost them: they are due again at once. */
+/** Makes deliveries that the queue refused or lost due again immediately. */
 export async function undeliver(database: Database, deliveries: readonly Delivery[]): Promise<void> {
   await mark(database, deliveries, sql`NULL`);
 }
 
-/** Only what nobody has claimed or delivered anew since. */
+/** Changes only deliveries that were not claimed or repeated since. */
 async function mark(
   database: Database,
   deliveries: readonly Delivery[],

@@ -3,17 +3,17 @@ import { Processing as ProcessingRequest } from './processing.schemas.ts';
 
 export const UNPARSABLE_PROCESSING = refusal(400, 'Unable to parse processing configuration');
 
-/** Which workflow to run, and with which values. */
+/** The workflow to run, and its configuration. */
 export interface Processing {
   /** Empty when none was named. */
   workflow: string;
   configuration: Record<string, string>;
 }
 
-/** A missing workflow is refused later, in a sentence of its own. */
+/** A missing workflow is refused later, with its own sentence. */
 const Schema = ProcessingRequest.extend({ workflow: ProcessingRequest.shape.workflow.catch('') });
 
-/** Reads the `processing` part: `{"workflow": id, "configuration": {key: value}}`. @throws {HttpError} 400 */
+/** Parses the `processing` part: `{"workflow": id, "configuration": {key: value}}`. @throws {HttpError} 400 */
 export function parseProcessing(text: string): Processing {
   const parsed = Schema.safeParse(jsonOf(text));
   if (!parsed.success) throw UNPARSABLE_PROCESSING();

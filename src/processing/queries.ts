@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
 
-/** What people want to know of an operation; times as the database gives them. */
+/** An operation as operators see it; times as the database returns them. */
 export interface OperationProgress {
   operation: string;
   description: string;
@@ -9,7 +9,7 @@ export interface OperationProgress {
   on_failure: boolean;
   /** From 0 to 1. */
   progress: number;
-  /** Attempts that ended with a fault. */
+  /** The number of failed attempts. */
   attempts: number;
   reason: string | null;
   log: string | null;
@@ -20,7 +20,7 @@ export interface OperationProgress {
 /** A workflow instance with its operations in order. */
 export type WorkflowRow = Awaited<ReturnType<typeof workflowsOfEvent>>[number];
 
-/** The workflows of an event, the latest first. */
+/** Returns the workflows of an event, the latest first. */
 export function workflowsOfEvent(database: Queryable, eventId: string) {
   return workflowRows(database).where('event_id', '=', eventId).orderBy('id', 'desc').execute();
 }
@@ -29,7 +29,7 @@ export function findWorkflow(database: Queryable, id: number) {
   return workflowRows(database).where('id', '=', id).executeTakeFirst();
 }
 
-/** The operations of an event that workers hold. @returns their numbers */
+/** Returns the numbers of an event's running operations. */
 export async function operationsUnderWay(db: Queryable, eventId: string): Promise<number[]> {
   const rows = await db
     .selectFrom('workflow_operations as o')

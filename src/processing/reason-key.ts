@@ -1,6 +1,6 @@
 /**
- * What reasons have in common that differ only in the recording: numbers, names in quotation marks and identifiers are
- * left out. At most 300 characters, which a database takes.
+ * Returns the common part of reasons that differ only in the recording: without numbers, quoted names and identifiers.
+ * At most 300 characters, the limit of the column.
  */
 export function reasonKey(reason: string): string {
   return reason

@@ -1,7 +1,7 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { EVENT_ID } from './examples.ts';
 
-/** There is no such event, or the principal may not read it. */
+/** The event does not exist, or the principal may not read it. */
 export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [EVENT_ID]);
 export const DEFINITION_MISSING = refusal(404, (id: string) => `Cannot find workflow definition with id '${id}'.`, [
   'publish-twice',
@@ -11,12 +11,9 @@ export const MISSING_PARAMETER = refusal(400, (name: string) => `Required parame
   'event_identifier',
 ]);
 export const INVALID_CONFIGURATION = refusal(400, "Passed parameter 'configuration' is invalid JSON.");
-export const NO_MOVE = refusal(409, (from: string, to: string) => `The workflow cannot go from ${from} to ${to}.`, [
+export const NO_MOVE = refusal(409, (from: string, to: string) => `The workflow cannot move from ${from} to ${to}.`, [
   'SUCCEEDED',
   'RUNNING',
 ]);
-export const SUPERSEDED = refusal(
-  409,
-  'Another workflow of the event was started later; it is the one to be tried again.',
-);
+export const SUPERSEDED = refusal(409, 'The event has a later workflow; retry that one.');
 export const NOT_DELETABLE = refusal(409, 'Cannot delete workflow instance in this workflow state');

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { LockedWorkflow } from './locked-workflow.ts';
 import { IllegalMove, isActive } from './states.ts';
 
-/** A workflow that was started later has taken its place. */
+/** The event has a later workflow. */
 export class Superseded extends Error {
   override name = 'Superseded';
 }
 
-/** What an operation knows that has not begun. */
+/** The columns of an operation that has not started. */
 const AFRESH = {
   attempts: 0,
   losses: 0,
@@ -22,20 +22,20 @@ const AFRESH = {
 };
 
 /**
- * Makes the operations of a workflow that failed or was stopped wait for their turn again, from the one that did not
- * succeed on. What was done is kept, unless the event has got other tracks since, or what was published is gone again.
+ * Moves the operations of a failed or stopped workflow back to waiting, from the first one that did not succeed.
+ * Results are kept, unless the event has other tracks since, or its publications were retracted.
  *
- * @throws {IllegalMove} for a workflow that goes on, or has succeeded
- * @throws {Superseded} when another workflow of the event was started later
+ * @throws {IllegalMove} for a workflow that is active, or has succeeded
+ * @throws {Superseded} when the event has a later workflow
  */
 export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   if (isActive(workflow.state) || workflow.state === 'SUCCEEDED') {
     throw new IllegalMove(workflow.state, 'RUNNING');
   }
-  // Starting another one locks the event too, so one that is not yet committed is seen after this wait.
+  // Starting a workflow locks the event too, so an uncommitted one is visible after this wait.
   await workflow.trx.selectFrom('events').select('id').where('id', '=', workflow.eventId).forUpdate().execute();
   if (await hasSuccessor(workflow)) {
-    throw new Superseded('Another workflow of the event was started later; it is the one to be tried again.');
+    throw new Superseded('The event has a later workflow; retry that one.');
   }
   const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
   workflow.settle(fromStart ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
@@ -56,7 +56,7 @@ async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boole
   return later !== undefined;
 }
 
-/** Whether tracks were inspected, and there are some now that were not. */
+/** Reports whether tracks were inspected, and new ones were not. */
 async function hasOtherTracks({ trx, steps, eventId }: LockedWorkflow): Promise<boolean> {
   if (!steps.some(({ operation, state }) => operation === 'inspect' && state === 'succeeded')) return false;
   const { rows } = await sql<{ others: boolean }>`
@@ -65,7 +65,7 @@ async function hasOtherTracks({ trx, steps, eventId }: LockedWorkflow): Promise<
   return rows[0]?.others ?? false;
 }
 
-/** Whether it published, and retracted when it failed: the files of a publication go with it. */
+/** Reports whether it published, and retracted after a failure: that removes the files of a publication. */
 function hasRetracted(workflow: LockedWorkflow): boolean {
   const done = workflow.stepsIn(['succeeded']);
   return (

@@ -7,17 +7,17 @@ import { DEFINITION_MISSING, EVENT_MISSING } from './refusals.ts';
 import { startWorkflow } from './start.ts';
 import { isActive } from './states.ts';
 
-export const BUSY = 'There is an active workflow for this event; it has to end first.';
-const AWAITED = 'The event awaits its recording; it is processed when that has come.';
-/** Identifiers are no longer. */
+export const BUSY = 'This event has an active workflow; wait for it to finish.';
+const AWAITED = 'The recording of this event has not arrived; it is processed when it arrives.';
+/** The length of the longest identifier. */
 const MAX_SHOWN = 255;
 
-/** The event cannot be processed now. The message says why. */
+/** The event cannot be processed now. The message is the reason. */
 export class NotNow extends Error {
   override name = 'NotNow';
 }
 
-/** Which workflow somebody wants for which event. */
+/** A request to run a workflow on an event. */
 export interface WorkflowWish {
   eventId: string;
   /** Identifier or alias of the definition. */
@@ -26,7 +26,7 @@ export interface WorkflowWish {
 }
 
 /**
- * Has an event processed because somebody asks for it.
+ * Starts a workflow on request.
  *
  * @returns the number of the workflow
  * @throws {HttpError} 404 for an event that the principal may not read, and for an unknown definition; 401 for an event
@@ -53,7 +53,6 @@ export async function startOnRequest(
 /**
  * Locks the event.
  *
- * @returns whether it is there
  * @throws {NotNow} while it is processed, or awaits a recording
  */
 async function requireIdle(trx: Transaction, eventId: string): Promise<boolean> {
@@ -79,7 +78,10 @@ async function requireIdle(trx: Transaction, eventId: string): Promise<boolean> 
   return event !== undefined;
 }
 
-/** Why an event cannot be processed now, in a sentence; undefined if it can. @param event.recorded whether it has media */
+/**
+ * Returns the reason why an event cannot be processed now; undefined if it can. @param event.recorded true if it has
+ * media
+ */
 export function whyNotNow(event: {
   processing_state: string;
   agent_id: string;

@@ -6,17 +6,17 @@ import type { WorkflowDefinition } from './definition.ts';
 import type { WorkflowDefinitions } from './definitions.ts';
 import type { Processing } from './processing.ts';
 
-/** What a new workflow instance is about. */
+/** The data of a new workflow instance. */
 export interface WorkflowStart {
   eventId: string;
   definition: WorkflowDefinition;
-  /** Values a client gave; they win over the definition's defaults. */
+  /** Values of the client; they override the definition's defaults. */
   configuration: Readonly<Record<string, string>>;
   creator: string;
   requestId: string;
 }
 
-/** Who asks for the processing of an event, with which request, and which workflows there are. */
+/** The origin of a request to process an event, and the available workflows. */
 export interface ProcessingSource {
   principal: Principal;
   requestId: string;
@@ -24,7 +24,7 @@ export interface ProcessingSource {
 }
 
 /**
- * Starts the processing of an event that has its tracks. A workflow nobody knows stands for the usual one.
+ * Starts the processing of an event that has its tracks. An unknown workflow name stands for the default workflow.
  *
  * @returns the number of the workflow
  */
@@ -39,8 +39,8 @@ export async function startProcessing(
 }
 
 /**
- * Writes a workflow instance with its operations and makes the first one ready. Conditions read nothing but the
- * configuration; they are decided here, and anew when somebody changes it.
+ * Inserts a workflow instance with its operations and makes the first one ready. Conditions read nothing but the
+ * configuration; they are evaluated here, and again when it changes.
  *
  * @returns the number of the workflow
  */

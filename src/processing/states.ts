@@ -1,4 +1,4 @@
-/** States of a workflow instance; also the values of an event's `processing_state` beside the empty one. */
+/** States of a workflow instance, and of an event's `processing_state`, which may also be empty. */
 export type WorkflowState = 'INSTANTIATED' | 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILING' | 'FAILED' | 'SUCCEEDED';
 
 /** States of a workflow operation. */
@@ -13,8 +13,8 @@ export type OperationState =
   | 'stopped';
 
 /**
- * Every legal move of a workflow; there are no others. What has failed or was stopped goes on when somebody wants it tried
- * again. One that is paused may fail: what was under way ends first.
+ * All legal moves of a workflow. A failed or stopped workflow moves on only by a retry. A paused one may fail: its
+ * running operation finishes first.
  */
 export const WORKFLOW_MOVES: Readonly<Record<WorkflowState, readonly WorkflowState[]>> = {
   INSTANTIATED: ['RUNNING', 'PAUSED', 'STOPPED'],
@@ -27,8 +27,8 @@ export const WORKFLOW_MOVES: Readonly<Record<WorkflowState, readonly WorkflowSta
 };
 
 /**
- * Every legal move of an operation. Back to `ready`: another attempt, a lost worker, handed back, or released after a
- * pause. Back to `waiting`: the workflow is tried again. To and from `skipped`: its condition reads another configuration.
+ * All legal moves of an operation. Back to `ready`: another attempt, a lost worker, a returned operation, or the end of
+ * a pause. Back to `waiting`: the workflow is retried. To and from `skipped`: the configuration has changed.
  */
 export const OPERATION_MOVES: Readonly<Record<OperationState, readonly OperationState[]>> = {
   waiting: ['ready', 'paused', 'stopped', 'skipped'],
@@ -41,13 +41,13 @@ export const OPERATION_MOVES: Readonly<Record<OperationState, readonly Operation
   stopped: ['waiting'],
 };
 
-/** A change was asked for that the state does not allow. */
+/** The state does not allow the requested change. */
 export class IllegalMove extends Error {
   override name = 'IllegalMove';
   readonly from: string;
   readonly to: string;
   constructor(from: string, to: string) {
-    super(`There is no move from ${from} to ${to}.`);
+    super(`A move from ${from} to ${to} is not allowed.`);
     this.from = from;
     this.to = to;
   }
@@ -60,7 +60,7 @@ export function assertMove<S extends string>(moves: Readonly<Record<S, readonly 
 
 const ACTIVE: ReadonlySet<string> = new Set<WorkflowState>(['INSTANTIATED', 'RUNNING', 'PAUSED', 'FAILING']);
 
-/** Whether an event in this processing state is being processed, or goes on as soon as somebody lets it. */
+/** Reports whether an event in this processing state is being processed, or is paused. */
 export function isActive(processingState: string): boolean {
   return ACTIVE.has(processingState);
 }

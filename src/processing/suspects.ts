@@ -1,15 +1,17 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 
-/** After so many dead workers an operation may be what kills them: no process works on two of these at once. */
+/** After this many dead workers an operation may be the cause: a process runs only one such operation at a time. */
 const SUSPECT_LOSSES = 3;
 
-/** @param operation.losses how many workers have died with it */
+/** @param operation.losses the number of workers that died with it */
 export function isSuspect({ losses }: { losses: number }): boolean {
   return losses >= SUSPECT_LOSSES;
 }
 
-/** Whether the worker has another suspect. Of two that ask at once, the second hears of the first. */
+/**
+ * Reports whether the worker runs another suspect. Concurrent calls wait for each other, so the second sees the first.
+ */
 export async function hasAnotherSuspect(trx: Transaction, operationId: number, worker: string): Promise<boolean> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`suspects of ${worker}`}, 0))`.execute(trx);
   const other = await trx

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 import { SETTINGS_CHANNEL } from './lane-settings.ts';
 
-/** Whoever is silent for so long has died, or lost its way to the database. */
+/** A process that is silent for so long has died, or cannot reach the database. */
 const GONE_SECONDS = 30;
-/** So long it is remembered. */
+/** The time for which a silent process is listed. */
 const KEPT_SECONDS = 3_600;
 
-/** What a process with workers says of itself. */
+/** Facts that a process with workers reports. */
 export interface WorkerFacts {
   name: string;
   host: string;
@@ -15,18 +15,18 @@ export interface WorkerFacts {
   /** Such as `Deno 2.9.6`. */
   runtime: string;
   version: string;
-  /** Operations of a lane at once, unless the lane has a setting. */
+  /** Concurrent operations per lane, unless the lane has a setting. */
   concurrency: number;
 }
 
-/** What such a process is to do. */
+/** Settings that such a process must follow. */
 export interface Orders {
   draining: boolean;
-  /** What was set of lanes, by their names. */
+  /** Settings by the names of lanes. */
   concurrency: Readonly<Record<string, number>>;
 }
 
-/** Says that a process lives. @returns what it is to do */
+/** Reports that a process lives. @returns its settings */
 export async function signOfLife(database: Database, facts: WorkerFacts): Promise<Orders> {
   const { name, host, pid, runtime, version, concurrency } = facts;
   const { rows } = await sql<Orders>`
@@ -38,24 +38,24 @@ export async function signOfLife(database: Database, facts: WorkerFacts): Promis
   return rows[0] ?? { draining: false, concurrency: {} };
 }
 
-/** Forgets a process that ends in order, and those that have been gone for long. */
+/** Deletes a process that shuts down, and those that have been silent for long. */
 export async function forgetProcess(database: Database, name: string): Promise<void> {
   await sql`DELETE FROM worker_processes
     WHERE name = ${name} OR seen_at < now() - make_interval(secs => ${KEPT_SECONDS})`.execute(database);
 }
 
-/** A process with workers, and what it is at. */
+/** A process with workers and its activity. */
 export interface WorkerProcess extends WorkerFacts {
   startedAt: Date;
   seenAt: Date;
   draining: boolean;
-  /** Whether it has fallen silent. */
+  /** True after it has fallen silent. */
   gone: boolean;
-  /** How many operations it is at. */
+  /** The number of its running operations. */
   busy: number;
 }
 
-/** Processes with workers, the eldest first. */
+/** Returns the processes with workers, the oldest first. */
 export async function workerProcesses(database: Database): Promise<WorkerProcess[]> {
   const { rows } = await sql<WorkerProcess>`
     SELECT p.name, host, pid, runtime, version, concurrency, started_at AS "startedAt", seen_at AS "seenAt", draining,
@@ -66,7 +66,9 @@ export async function workerProcesses(database: Database): Promise<WorkerProcess
   return rows;
 }
 
-/** Lets a process take no further operation, or take some again. @returns false when there is none of this name */
+/**
+ * Starts or ends draining of a process, which then takes no further operation. @returns false when none has this name
+ */
 export async function drain(database: Database, name: string, draining: boolean): Promise<boolean> {
   const changed = await database
     .updateTable('worker_processes')

@@ -31,7 +31,7 @@ const CREATED = {
   kind: 'instant',
 } as const;
 
-/** The list of workflows, the latest first: what it can be filtered by, and what it shows. An index has each (sql/0026). */
+/** The list of workflows, the latest first: its filters, its orders and its rows. Each has an index (sql/0026). */
 export const WORKFLOW_LIST: ListedResource<WorkflowRow> = {
   table: 'workflows',
   shown: (database: Queryable, id: Expression<string>) =>
@@ -63,7 +63,7 @@ function storedState(value: string): string {
   return state;
 }
 
-/** Workflows of events that the principal may read, as a condition; undefined for whoever may see all. */
+/** Selects workflows of events that the principal may read; undefined for an administrator. */
 function accessibleWorkflows(principal: Principal): Expression<SqlBool> | undefined {
   if (principal.isAdmin()) return undefined;
   return sql<SqlBool>`EXISTS (SELECT FROM events
@@ -73,7 +73,7 @@ function accessibleWorkflows(principal: Principal): Expression<SqlBool> | undefi
 const DEFAULT_LIMIT = 100;
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
+  /** Base of public URLs, without a slash at its end. */
   config: { publicUrl: string };
   database: Database;
 }
@@ -84,13 +84,13 @@ export const listWorkflows = defineEndpoint({
   since: '1.1.0',
   access: apiRole('WORKFLOW_INSTANCE_VIEW'),
   summary: 'List workflows',
-  description: `An addition of Inlet. Those of events that the account may read, the latest first; ${DEFAULT_LIMIT} at most unless \`limit\` asks for more.`,
+  description: `An addition of Inlet. Lists the workflows of events that the account may read, the latest first; at most ${DEFAULT_LIMIT} unless \`limit\` is given.`,
   query: z.object({
     filter: z
       .string()
       .optional()
       .meta({
-        description: `${filterHelp(WORKFLOW_LIST)} \`state\` is that of the workflow, such as \`failed\`; a name given again means either value.`,
+        description: `${filterHelp(WORKFLOW_LIST)} \`state\` is that of the workflow, such as \`failed\`; a repeated name matches any of its values.`,
         example: `event:${EVENT_ID},state:failed`,
       }),
     sort: sortParameter(WORKFLOW_LIST, 'created:ASC'),

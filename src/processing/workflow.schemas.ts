@@ -6,20 +6,20 @@ import { OPERATION_MOVES, WORKFLOW_MOVES, type WorkflowState } from './states.ts
 
 const states = Object.keys(WORKFLOW_MOVES) as WorkflowState[];
 
-/** The state an event's workflow is in, as events tell it; empty for an event that has none. */
+/** The state of an event's workflow; empty for an event without one. */
 export const ProcessingState = z.enum(['', ...states]).meta({ id: 'ProcessingState' });
 export type ProcessingState = z.infer<typeof ProcessingState>;
 
-/** What else to answer of a workflow. */
+/** Optional parts of a workflow. */
 export const WorkflowQuery = z.object({
-  withconfiguration: flag('Also answer its configuration.'),
-  withoperations: flag('Also answer its operations.'),
+  withconfiguration: flag('Include its configuration.'),
+  withoperations: flag('Include its operations.'),
 });
 export type WorkflowQuery = z.infer<typeof WorkflowQuery>;
 
 export const INVALID_STATE = refusal(400, (state: string) => `Invalid workflow state '${state}'`, ['flying']);
 
-/** The state a client wants a workflow to go to; `retry` is running again after it failed or was stopped. */
+/** The requested state of a workflow; `retry` runs it again after it failed or was stopped. */
 export const WantedState = z.enum(['running', 'paused', 'stopped', 'retry'], {
   error: ({ input }) => INVALID_STATE.sentence(String(input).slice(0, 100)),
 });
@@ -41,7 +41,7 @@ export const Workflow = z
       .array(z.string())
       .optional()
       .describe(
-        'An addition of Inlet: what may be wrong with the tracks of the event, each with its flavor. Missing where nothing is.',
+        'An addition of Inlet: possible problems of the tracks of the event, each with its flavor. Missing without problems.',
       ),
     operations: z
       .array(
@@ -49,11 +49,11 @@ export const Workflow = z
           operation: z.string(),
           description: z.string(),
           state: z.enum(Object.keys(OPERATION_MOVES)),
-          progress: z.number().min(0).max(1).describe('An addition of Inlet: how much of it is done.'),
+          progress: z.number().min(0).max(1).describe('An addition of Inlet: its progress.'),
           on_failure: z
             .boolean()
-            .describe('An addition of Inlet: whether it is part of what is done when the workflow fails.'),
-          reason: z.string().optional().describe('An addition of Inlet: why it failed, or is tried again.'),
+            .describe('An addition of Inlet: true for operations that run when the workflow fails.'),
+          reason: z.string().optional().describe('An addition of Inlet: why it failed, or is retried.'),
         }),
       )
       .optional()

@@ -19,9 +19,9 @@ import { isActive } from './states.ts';
 import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
 /**
- * The workflow that a client names, if it may do that with its event.
+ * Finds the workflow of a request, if the principal has access to its event.
  *
- * @throws {HttpError} 404 when it may not even read the event, 401 when it may read but not write it
+ * @throws {HttpError} 404 when it may not read the event, 401 when it may read but not write it
  */
 async function accessibleWorkflow(db: Queryable, c: Context, id: string, action: Action): Promise<WorkflowRow> {
   const workflow = /^[1-9]\d{0,14}$/.test(id) ? await findWorkflow(db, Number(id)) : undefined;
@@ -32,11 +32,11 @@ async function accessibleWorkflow(db: Queryable, c: Context, id: string, action:
 }
 
 /**
- * Forgets a workflow that has ended. Its event is in the state of the workflow before it, or in none.
+ * Deletes a finished workflow. Its event gets the state of the previous workflow, or none.
  *
- * @param by the account that asks for it
+ * @param by the requesting account
  * @returns false when it is gone
- * @throws {HttpError} 409 for one that goes on
+ * @throws {HttpError} 409 for an active workflow
  */
 async function removeWorkflow(trx: Transaction, id: number, by: string): Promise<boolean> {
   const workflow = await trx
@@ -79,7 +79,7 @@ export const readWorkflow = defineEndpoint({
   since: '1.1.0',
   access: apiRole('WORKFLOW_INSTANCE_VIEW'),
   summary: 'Read a workflow',
-  description: 'For whoever may read its event.',
+  description: 'Needs read access to its event.',
   params,
   query: WorkflowQuery,
   answers: { 200: { description: 'The workflow.', body: Workflow, example: WORKFLOW } },
@@ -97,14 +97,15 @@ export const changeWorkflow = defineEndpoint({
   access: apiRole('WORKFLOW_INSTANCE_EDIT'),
   summary: 'Pause, resume, stop or retry a workflow',
   description:
-    'For whoever may change its event. `paused`: the operation under way is finished, and none begun. `stopped`: the operation under way ends at once. `retry`, an addition of Inlet: what failed or was stopped goes on with the operation that did not succeed.',
+    'Needs write access to its event. `paused`: the running operation finishes, and no other one starts. `stopped`: the running operation stops immediately. `retry`, an addition of Inlet: a failed or stopped workflow continues with the operation that did not succeed.',
   params,
   query: WorkflowQuery,
   form: {
     schema: z.object({
-      state: WantedState.optional().describe('Without it the state stays.'),
+      state: WantedState.optional().describe('Without it the state does not change.'),
       configuration: z.string().optional().meta({
-        description: 'Other values of configuration keys, by which operations take part that have not begun.',
+        description:
+          'New values of configuration keys. They decide which of the operations that have not started will run.',
         contentMediaType: 'application/json',
       }),
     }),
@@ -112,7 +113,7 @@ export const changeWorkflow = defineEndpoint({
   },
   answers: {
     200: {
-      description: 'The workflow as it is now.',
+      description: 'The changed workflow.',
       body: Workflow,
       example: { ...WORKFLOW, state: 'running' },
     },
@@ -136,9 +137,9 @@ export const deleteWorkflow = defineEndpoint({
   since: '1.1.0',
   access: apiRole('WORKFLOW_INSTANCE_DELETE'),
   summary: 'Delete a workflow',
-  description: 'For whoever may change its event, once the workflow has ended. What it made stays.',
+  description: 'Needs write access to its event. The workflow must be finished. Its results stay.',
   params,
-  answers: { 204: { description: 'It is gone.' } },
+  answers: { 204: { description: 'The workflow was deleted.' } },
   refusals: [WORKFLOW_MISSING, NOT_DELETABLE],
   handle: async ({ c, params }, { database }: Services) => {
     const { id } = await accessibleWorkflow(database, c, params.workflow_id, 'write');
@@ -148,7 +149,7 @@ export const deleteWorkflow = defineEndpoint({
   },
 });
 
-/** How far the processing of an event is, and why it failed. For operators; the contract has no place for it. */
+/** Progress and errors of the processing of an event, for operators; the contract has no endpoint for it. */
 export const workflowsForOperators = defineEndpoint({
   method: 'get',
   path: '/admin/events/{event_id}/workflows',

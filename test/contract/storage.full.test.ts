@@ -151,7 +151,7 @@ describe('S3', () => {
     const rest = async () => {
       while (!(await reader.read()).done);
     };
-    await expect(rest()).rejects.toThrow('The storage stopped sending an object.');
+    await expect(rest()).rejects.toThrow('The object storage stopped sending an object.');
     s3.server.resume();
     await s3.storage.remove([key]);
   });

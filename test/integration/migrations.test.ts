@@ -89,7 +89,7 @@ describe('migrate', () => {
     await expect.poll(read).toBeGreaterThan(0);
     expect(isApplied).toBe(false);
     expect(waits[0]).toMatch(
-      /^Migration 0005_fifth.sql waits for a lock; the oldest transaction is of "a backup", open for \d+ seconds. Trying again in 1 s.$/,
+      /^Migration 0005_fifth.sql waits for a lock; the oldest transaction, of "a backup", has been open for \d+ seconds. Retrying in 1 s.$/,
     );
     await backup.query('COMMIT');
     expect(await migrated).toEqual(['0005_fifth.sql']);

@@ -428,7 +428,7 @@ describe("the operator's page", () => {
     const { eventId, workflowId } = scene.running;
     const wish = (fields: Record<string, string>) => post(`/admin/recordings/${eventId}/workflow`, fields);
     const refused = await wish({ workflow: String(workflowId), state: 'retry' });
-    expect(await told(refused)).toBe('409 The workflow cannot go from RUNNING to RUNNING.');
+    expect(await told(refused)).toBe('409 The workflow cannot move from RUNNING to RUNNING.');
     expect((await wish({ workflow: '0', state: 'retry' })).status).toBe(400);
     expect((await wish({ workflow: '999999999', state: 'retry' })).status).toBe(404);
     const busy = await post(`/admin/recordings/${eventId}/start`, { definition: 'publish' });

@@ -68,7 +68,7 @@ describe.each(['deno', 'node'])('on %s', (runtime) => {
     await writeFile(file, `id: own\ntitle: Own\noperations:\n${operation}`);
     const environment = { COMMANDS_DIR, WORKFLOWS_DIR, ADMIN_PASSWORD: 'own' };
     expect(await start(['worker', '--runtime', runtime], environment)).toMatchObject({
-      ...{ code: 1, stderr: `${file}:5: there is no executable file "missing.sh" in COMMANDS_DIR\n` },
+      ...{ code: 1, stderr: `${file}:5: COMMANDS_DIR has no executable file "missing.sh"\n` },
     });
   });
 });

@@ -86,7 +86,7 @@ test('a worker refuses a workflow whose program does not exist', async () => {
   const operation = '  - operation: command\n    configuration: { program: missing.sh }\n';
   await writeFile(file, `id: own\ntitle: Own\noperations:\n${operation}`);
   await expect(startWorker({ COMMANDS_DIR, WORKFLOWS_DIR })).rejects.toThrow(
-    `${file}:5: there is no executable file "missing.sh" in COMMANDS_DIR`,
+    `${file}:5: COMMANDS_DIR has no executable file "missing.sh"`,
   );
 });
 

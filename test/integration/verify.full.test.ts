@@ -332,7 +332,7 @@ describe('with objects in a folder', () => {
       let sent = false;
       return new ReadableStream({
         pull(controller) {
-          if (sent) controller.error(new Error('The storage stopped sending an object.'));
+          if (sent) controller.error(new Error('The object storage stopped sending an object.'));
           else controller.enqueue(new Uint8Array(10));
           sent = true;
         },

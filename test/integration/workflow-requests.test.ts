@@ -281,7 +281,7 @@ describe('stopping and trying again', () => {
     await second.work('failed');
     expect(await first.put({ state: 'retry' })).toMatchObject({
       status: 409,
-      text: 'Another workflow of the event was started later; it is the one to be tried again.',
+      text: 'The event has a later workflow; retry that one.',
     });
     expect((await second.put({ state: 'retry' })).status).toBe(200);
   });
@@ -371,7 +371,7 @@ describe.each(Object.keys(WORKFLOW_MOVES))('a workflow that is %s', (state) => {
     const { status, text } = await (await startIn()).put({ state: wish });
     const granted = from.includes(state);
     expect([status, text]).toEqual([granted ? 200 : 409, text]);
-    if (!granted) expect(text).toMatch(/^The workflow cannot go from [A-Z]+ to [A-Z]+\.$/);
+    if (!granted) expect(text).toMatch(/^The workflow cannot move from [A-Z]+ to [A-Z]+\.$/);
   });
 
   test('is deleted when it has ended, else 409', async () => {
@@ -508,7 +508,7 @@ describe('POST /api/workflows', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
     const refused = answers.find(({ status }) => status === 409);
     expect(JSON.parse(refused?.text ?? '')).toEqual({
-      message: 'There is an active workflow for this event; it has to end first.',
+      message: 'This event has an active workflow; wait for it to finish.',
     });
   });
 });

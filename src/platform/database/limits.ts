@@ -1,33 +1,35 @@
 import pg from 'pg';
 import { patientTimer } from '../process/timeout.ts';
 
-/** How long a connection may keep somebody waiting, in milliseconds. `pg` itself waits for ever. */
+/** Time limits of a connection, in milliseconds. `pg` itself waits forever. */
 export interface Limits {
-  /** The longest statement. The server ends a longer one. */
+  /** The longest statement. The server cancels a longer one. */
   statementMs: number;
-  /** Of a statement that the server would have ended before, the answer is here by then, or never comes. */
+  /** The longest wait for an answer. Longer than `statementMs`, because the server answers a cancelled statement. */
   silenceMs: number;
-  /** How long a statement waits for what others have locked. */
+  /** The longest wait for a lock. */
   lockMs: number;
-  /** How long a transaction may do nothing: its owner may be gone without a word, and its locks hold up others. */
+  /** The longest pause inside a transaction: its client may be gone, and its locks block other transactions. */
   idleInTransactionMs: number;
 }
 
-/** For requests and loops: their longest statement, one rule that makes a thousand events, takes less than a second. */
+/**
+ * For requests and loops: their longest statement, one rule that creates a thousand events, takes less than a second.
+ */
 export const USUAL: Limits = {
   statementMs: 30_000,
   silenceMs: 32_000,
   lockMs: 10_000,
   idleInTransactionMs: 60_000,
 };
-/** For signs of life and checks, which come again in a moment. */
+/** For heartbeats and checks, which are repeated soon. */
 export const VITAL: Limits = {
   statementMs: 5_000,
   silenceMs: 6_000,
   lockMs: 3_000,
   idleInTransactionMs: 10_000,
 };
-/** For migrations, which may rewrite a table; one of several at once waits for the others. */
+/** For migrations, which may rewrite a table. Concurrent migrations wait for each other. */
 export const MIGRATION: Limits = {
   statementMs: 3_600_000,
   silenceMs: 3_660_000,
@@ -35,12 +37,12 @@ export const MIGRATION: Limits = {
   idleInTransactionMs: 3_600_000,
 };
 
-/** How long a connection may take to come about; several round trips, which take their time in a busy process. */
+/** The longest time to connect: several round trips, which are slow in a busy process. */
 const CONNECT_MS = 20_000;
-/** How long the other end may take to hang up. */
+/** The longest time for the server to close a connection. */
 const END_MS = 2_000;
 
-/** A connection that gives up when it does not come about; its time begins when it is made. */
+/** A client that fails when it cannot connect in time. The time starts with its creation. */
 export class LimitedClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: 0 });
@@ -50,7 +52,10 @@ export class LimitedClient extends pg.Client {
   }
 }
 
-/** What makes the server, the operating system and the driver keep the limits, for `pg.Client` and `pg.Pool`. */
+/**
+ * Returns the options of `pg.Client` and `pg.Pool` that make the server, the operating system and the driver enforce
+ * the limits.
+ */
 export function limitedConnection(limits: Limits): pg.ClientConfig {
   return {
     statement_timeout: limits.statementMs,
@@ -62,9 +67,9 @@ export function limitedConnection(limits: Limits): pg.ClientConfig {
 }
 
 /**
- * Cuts a connection that has gone silent: one that answers a query later than the server would have ended it, or
- * does not end. What waits for it fails then; a pool gives it to nobody else. (`query_timeout` of `pg` fails the query
- * only, and the next user of the connection waits behind it.)
+ * Closes a connection that has gone silent: one that answers a query after the server would have cancelled it, or does
+ * not close. The pending queries fail, and a pool does not reuse the connection. (`query_timeout` of `pg` fails only
+ * the query, and the next user of the connection waits behind it.)
  */
 export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   let unanswered = 0;
@@ -84,7 +89,7 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
     end: (...args: unknown[]) => {
       watch(Math.min(END_MS, limits.silenceMs));
       const ended = end(...args);
-      // One that was never made ends at once, and nobody listens to its socket.
+      // A connection that was never made closes immediately, and nothing listens to its socket.
       if (ended instanceof Promise) ended.then(cancel, cancel);
       return ended;
     },
@@ -98,10 +103,10 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
 }
 
 function silence(ms: number): Error {
-  return Object.assign(new Error(`The database has said nothing for ${ms} ms.`), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error(`The database has not answered for ${ms} ms.`), { code: 'ETIMEDOUT' });
 }
 
-/** A connection of its own that keeps the limits; not yet connected. */
+/** Creates a separate connection with the limits; it is not connected yet. */
 export function createClient(connectionString: string, limits: Limits, applicationName: string): pg.Client {
   const client = new LimitedClient({
     ...limitedConnection(limits),

@@ -4,33 +4,32 @@ import { VITAL } from './limits.ts';
 import { WatchedClient } from './watched-client.ts';
 
 const CHANNEL = 'locks_wanted';
-/** How often somebody who waits for another process tries again. */
+/** The interval between attempts to take a lock of another process. */
 const RETRY_MS = 100;
 const PROBE_MS = 5_000;
-/** A process whose machine has gone without a word loses its locks after about fifteen seconds. */
+/** A process whose machine has crashed loses its locks after about fifteen seconds. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3';
 
-/** What somebody who holds a lock is to know. */
+/** Callbacks of a process that holds a lock. */
 export interface Holder {
-  /** Somebody else wants it: let go soon. May be told several times. */
+  /** Another process wants the lock: release it soon. May be called several times. */
   onWanted(): void;
-  /** It is lost: the connection to the database has gone, and another process may have it. */
+  /** The lock is lost: the connection to the database broke, and another process may take it. */
   onLost(): void;
 }
 
-/** A lock that is held. */
 export interface Held {
   release(): Promise<void>;
 }
 
 /**
- * Locks by name among all processes of one database. They belong to a connection of this process and are gone with it,
- * so that nobody waits for a process that was killed. Whoever holds one is told when another wants it.
+ * Locks by name among all processes of one database. They belong to a connection of this process and end with it, so
+ * nothing waits for a killed process. The holder of a lock is notified when another process wants it.
  */
 export class Locks {
   readonly #databaseUrl: string;
   readonly #log: Logger;
-  /** Those that are held, and those that are being asked for. */
+  /** Locks that are held or requested. */
   readonly #held = new Map<string, Holder & { taken: boolean; released: Promise<void> }>();
   #connection: Promise<WatchedClient> | undefined;
   #ending = false;
@@ -42,11 +41,11 @@ export class Locks {
   }
 
   /**
-   * Takes a lock; whoever has it is asked to let go.
+   * Takes a lock, and asks its holder to release it.
    *
-   * @param waitMs how long they may take
-   * @returns undefined when they do not
-   * @throws when the database is away
+   * @param waitMs how long the holder may take
+   * @returns undefined when it was not released in time
+   * @throws when the database is down
    */
   async take(name: string, holder: Holder, waitMs: number): Promise<Held | undefined> {
     const until = performance.now() + waitMs;
@@ -64,13 +63,15 @@ export class Locks {
     }
   }
 
-  /** Asks everybody here to let go, and whoever takes a lock from now on: the process is about to end. */
+  /**
+   * Asks all current and future holders in this process to release their locks, because the process is shutting down.
+   */
   wantAll(): void {
     this.#ending = true;
     for (const holder of this.#held.values()) if (holder.taken) holder.onWanted();
   }
 
-  /** Lets go of everything. */
+  /** Releases all locks. */
   async close(): Promise<void> {
     this.#closed = true;
     const client = await this.#connection?.catch(() => undefined);
@@ -98,7 +99,7 @@ export class Locks {
         `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken`,
         [name],
       );
-      // Lost while it was asked for?
+      // The lock may have been lost during the request.
       if (rows[0]?.taken && this.#held.get(name) === entry) {
         entry.taken = true;
         if (this.#ending) holder.onWanted();
@@ -114,7 +115,7 @@ export class Locks {
   }
 
   async #release(client: WatchedClient, name: string): Promise<void> {
-    // Gone with its connection.
+    // The lock is gone with its connection.
     await client.ask('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(() => undefined);
   }
 
@@ -130,7 +131,7 @@ export class Locks {
       probeMs: PROBE_MS,
       onNotification: ({ payload = '', processId }) => {
         const holder = this.#held.get(payload);
-        // What this process asked for itself comes back late, when it has it.
+        // The notification of this process's own request may arrive after it has taken the lock.
         if (holder?.taken && processId !== own) holder.onWanted();
       },
       onLost: (error) => this.#lose(error),
@@ -148,7 +149,7 @@ export class Locks {
 
   #lose(error: Error): void {
     this.#connection = undefined;
-    if (!this.#closed) this.#log.warn({ reason: error.message }, 'the connection that holds the locks broke');
+    if (!this.#closed) this.#log.warn({ reason: error.message }, 'lost the connection that holds the locks');
     const holders = [...this.#held.values()];
     this.#held.clear();
     for (const holder of holders) holder.onLost();

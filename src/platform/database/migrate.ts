@@ -4,25 +4,25 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { createClient, MIGRATION, USUAL } from './limits.ts';
 
-/** Any number that no other user of the same database takes; it serialises concurrent migrations. */
+/** An advisory lock that no other user of the database takes. It serializes concurrent migrations. */
 const LOCK = 7_219_104_601;
-/** For so long a migration keeps those waiting who come after it, in a queue for a table that somebody else has. */
+/** While a migration waits for a lock on a table, later statements queue behind it; this limits the wait. */
 const LOCK_MS = 2_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** A lock that is not to be had for so long is given up; a backup takes less. */
+/** A migration fails after waiting this long for a lock; a backup takes less. */
 const PATIENCE_MS = 3_600_000;
-/** SQLSTATE of what is tried again: a lock that others hold, a deadlock. */
+/** SQLSTATEs that are retried: lock not available, deadlock. */
 const HELD_UP = new Set(['55P03', '40P01']);
 const FOLDER = fileURLToPath(new URL('../../../sql/', import.meta.url));
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
 /**
- * Applies the files of `sql/` that the database has not seen, in order, each in a transaction of its own. Several
- * processes may call it at once: an advisory lock lets one work while the others wait.
+ * Applies the pending files of `sql/` in order, each in its own transaction. Several processes may call it
+ * concurrently: an advisory lock lets one work while the rest wait.
  *
- * @param only the files to be applied, for tables of an earlier version
- * @param onWait is told what a migration waits for
+ * @param only the files to apply, for tables of an earlier version
+ * @param onWait receives what a migration waits for
  * @returns the names of the files applied by this call
  */
 export async function migrate(
@@ -42,12 +42,12 @@ export async function migrate(
     for (const name of pending) await applyWhenFree(client, folder, name, onWait);
     return pending;
   } finally {
-    // Ending the session releases the lock.
+    // Closing the session releases the lock.
     await client.end();
   }
 }
 
-/** The names of the files of `sql/` that the database has not seen, in order. Changes nothing. */
+/** Returns the names of the pending files of `sql/` in order. Changes nothing. */
 export async function pendingMigrations(databaseUrl: string, folder = FOLDER): Promise<string[]> {
   const client = createClient(databaseUrl, USUAL, 'inlet migrate');
   await client.connect();
@@ -61,7 +61,7 @@ export async function pendingMigrations(databaseUrl: string, folder = FOLDER): P
   }
 }
 
-/** The names of the files that the database has seen, in order. */
+/** Returns the names of the applied files in order. */
 export async function appliedMigrations(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ found: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
@@ -71,7 +71,7 @@ export async function appliedMigrations(client: pg.Client): Promise<string[]> {
   return applied.rows.map(({ name }) => name);
 }
 
-/** The names of the files there are, in order. */
+/** Returns the names of all files in order. */
 export async function allMigrations(folder = FOLDER): Promise<string[]> {
   return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
 }
@@ -84,7 +84,7 @@ async function notApplied(client: pg.Client, folder: string, remembered: boolean
   return (await allMigrations(folder)).filter((name) => !applied.has(name));
 }
 
-/** Applies a file, and again with growing pauses while others hold what it has to lock: they go on meanwhile. */
+/** Applies a file; retries with growing pauses while other transactions hold the locks it needs. */
 async function applyWhenFree(
   client: pg.Client,
   folder: string,
@@ -103,7 +103,7 @@ async function applyWhenFree(
           cause: error,
         });
       }
-      const again = `Trying again in ${pause / 1000} s.`;
+      const again = `Retrying in ${pause / 1000} s.`;
       onWait(`Migration ${name} waits for a lock${await oldestTransaction(client)}. ${again}`);
       await delay(pause);
     }
@@ -122,7 +122,7 @@ async function applyFile(client: pg.Client, folder: string, name: string): Promi
   }
 }
 
-/** Who most likely holds it; nothing when this account may not see that. */
+/** Returns the most likely holder of the lock; empty when this account may not see it. */
 async function oldestTransaction(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ name: string; seconds: number }>(`
     SELECT application_name AS name, floor(extract(epoch FROM now() - xact_start))::float8 AS seconds
@@ -131,5 +131,5 @@ async function oldestTransaction(client: pg.Client): Promise<string> {
     ORDER BY xact_start LIMIT 1`);
   const [oldest] = rows;
   if (!oldest) return '';
-  return `; the oldest transaction is of "${oldest.name}", open for ${oldest.seconds} seconds`;
+  return `; the oldest transaction, of "${oldest.name}", has been open for ${oldest.seconds} seconds`;
 }

@@ -6,18 +6,18 @@ import { WatchedClient } from './watched-client.ts';
 const RECONNECT_MS = 1_000;
 const PROBE_MS = 10_000;
 
-/** Hears what is notified on a channel; without a payload when some of it may have been missed. */
+/** Receives the payloads of a channel; undefined when notifications may have been missed. */
 export type Hear = (payload?: string) => void;
 
-/** Somebody who hears a channel, until it is closed. */
+/** A subscription to a channel. */
 export interface Listener {
   close(): void;
 }
 
 /**
- * What the database notifies this process of, on as many channels as are listened to. The database wakes every connection
- * that listens to anything for each notification, so a process has one for all of them. It is opened for the first
- * listener, and again whenever it is lost.
+ * Notifications from the database, on any number of channels. The database wakes every listening connection for each
+ * notification, so a process has one connection for all channels. It is opened for the first listener, and reopened
+ * when it is lost.
  */
 export class Notifications {
   readonly #databaseUrl: string;
@@ -30,7 +30,7 @@ export class Notifications {
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param options.probeMs nobody asks anything on such a connection: so often it is found out whether it still lives */
+  /** @param options.probeMs interval of the query that checks whether the idle connection still works */
   constructor(databaseUrl: string, log: Logger, { probeMs = PROBE_MS, limits = VITAL } = {}) {
     this.#databaseUrl = databaseUrl;
     this.#log = log;
@@ -38,7 +38,7 @@ export class Notifications {
     this.#limits = limits;
   }
 
-  /** Calls back for each notification of a channel, and once without a payload whenever listening to it has begun. */
+  /** Calls the listener for each notification of a channel, and once without a payload whenever listening starts. */
   listen(channel: string, hear: Hear): Listener {
     const known = this.#channels.get(channel);
     const hearing = known ?? new Set<Hear>();
@@ -66,7 +66,7 @@ export class Notifications {
       onLost: (error) => {
         this.#open = false;
         if (this.#closed) return;
-        this.#log.warn({ reason: error.message }, 'not listening to the database; trying again');
+        this.#log.warn({ reason: error.message }, 'lost the connection that listens to the database; reconnecting');
         this.#retry = setTimeout(() => this.#connect(), RECONNECT_MS);
       },
     });
@@ -84,7 +84,7 @@ export class Notifications {
     );
   }
 
-  /** A connection on which this fails is given up, for another one. */
+  /** A connection on which this fails is replaced. */
   async #begin(client: WatchedClient, channels: readonly string[], hearing: readonly Hear[]): Promise<void> {
     const statements = channels.map((channel) => `LISTEN ${pg.escapeIdentifier(channel)}`);
     try {

@@ -10,9 +10,8 @@ const SOCKET = new Set([
   'EAI_AGAIN',
 ]);
 /**
- * SQLSTATE: connection exception; shutdown, crash, not yet accepting connections, an idle session ended; too many
- * connections, no disk, no memory; faults of its disk; a statement or a wait for a lock that took too long, a transaction
- * too long idle; a server that takes no writes, as a standby does.
+ * SQLSTATE: connection exception; shutdown, crash, startup, closed idle session; too many connections, no disk, no
+ * memory; disk errors; statement or lock timeout, transaction idle for too long; read-only server, such as a standby.
  */
 const SQLSTATE = /^(08...|57P0[1235]|53...|58...|57014|55P03|25P03|25006)$/;
 /** Errors of the driver that carry no code. */
@@ -21,9 +20,8 @@ const MESSAGE =
 const DEPTH = 4;
 
 /**
- * Whether a database query failed because the database could not be reached or cannot work, rather than because of the
- * query: the same may succeed later.
- * Errors of the S3 client, which carry `$metadata`, are none of the database's.
+ * Reports whether a query failed because the database is unreachable or cannot work, not because of the query: the same
+ * query may succeed later. Errors of the S3 client, which carry `$metadata`, do not count.
  */
 export function isDatabaseOutage(error: unknown, depth = DEPTH): boolean {
   if (!(error instanceof Error) || depth === 0 || '$metadata' in error) return false;

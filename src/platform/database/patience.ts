@@ -5,12 +5,10 @@ import { isDatabaseOutage } from './outage.ts';
 const PAUSE_MS = 250;
 
 /**
- * Makes whoever needs a connection wait for a database that gives none, as one does that is started anew: nothing has
- * been asked of it then, so nothing can be done twice. While it is away, one connection at a time is tried for all who
- * wait.
+ * Makes `connect()` of a pool wait for a database that is down, such as during a restart. No query was sent then, so
+ * nothing can run twice. During an outage only one connection at a time is tried for all callers.
  *
- * @param pool whose `connect()` waits from then on
- * @param waitMs how long each waits at most; it fails then with what the database last said
+ * @param waitMs how long each call waits at most; it fails then with the last error of the database
  */
 export function waitWhileAway<Pool extends pg.Pool>(pool: Pool, waitMs: number): Pool {
   type Connect = (...args: unknown[]) => Promise<pg.PoolClient>;
@@ -38,12 +36,12 @@ export function waitWhileAway<Pool extends pg.Pool>(pool: Pool, waitMs: number):
         trial ??= isBack(until).finally(() => {
           trial = undefined;
         });
-        // What goes wrong there is what the next attempt meets.
+        // The next attempt meets the same error.
         await trial.catch(() => undefined);
       }
     }
   };
-  // With a callback, as the pool's own `query()` has it, nobody waits.
+  // With a callback, as in the pool's own `query()`, the call does not wait.
   const either: Connect = (...args) => (args.length > 0 ? connect(...args) : patient());
   return Object.assign(pool, { connect: either });
 }

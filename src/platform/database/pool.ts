@@ -3,27 +3,27 @@ import pg from 'pg';
 import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, USUAL } from './limits.ts';
 
 const INT8 = 20;
-/** How long somebody may wait in line for a connection while others use them all; a new one has a limit of its own. */
+/** The longest wait for a connection of a busy pool; a new connection has its own limit. */
 const LINE_MS = 60_000;
-/** How long an ending pool waits for what is under way. */
+/** The time a closing pool waits for running queries. */
 const END_MS = 3_000;
 
-/** How many connections a process keeps, and how long they may keep it waiting. */
+/** The size and the time limits of a pool. */
 export interface PoolOptions {
   max?: number;
-  /** How many stay open although nobody uses them. */
+  /** Connections that stay open while unused. */
   min?: number;
-  /** Those of requests unless given. */
+  /** The limits of requests by default. */
   limits?: Limits;
-  /** Sets `search_path`; without it the server's default applies. */
+  /** Sets `search_path`; by default that of the server applies. */
   schema?: string;
   applicationName?: string;
   onError(error: Error): void;
 }
 
 /**
- * A pool of connections. `bigint` columns come back as numbers: identifiers, sizes and durations all stay far
- * below 2^53. Its `end()` cuts what is still under way after a moment.
+ * Creates a pool of connections. `bigint` columns are returned as numbers: identifiers, sizes and durations all stay
+ * far below 2^53. After a few seconds, its `end()` closes connections that are still in use.
  */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const limits = options.limits ?? USUAL;
@@ -44,8 +44,8 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
           : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
     },
   });
-  // A connection that breaks would end the process without a listener: one in use, between two queries, has none of
-  // the pool's. Idle ones the pool reports as well.
+  // A broken connection without a listener would end the process: the pool removes its own while a connection is in
+  // use. The pool also reports idle ones.
   const clients = new Set<pg.Client>();
   pool.on('connect', (connected) => {
     const client = connected as pg.PoolClient & pg.Client;

@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Transaction } from './kysely.ts';
 import { isDatabaseOutage } from './outage.ts';
 
-/** SQLSTATE of a transaction that PostgreSQL gave up in favour of another: serialization failure, deadlock. */
+/** SQLSTATE of a transaction that PostgreSQL aborted in favour of another: serialization failure, deadlock. */
 const GIVEN_UP = new Set(['40001', '40P01']);
 const ATTEMPTS = 10;
 const PAUSE_MS = 25;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
 
-/** What a transaction read before it held its locks has changed meanwhile: it has to start again. */
+/** Data that a transaction read before it took its locks has changed: it must run again. */
 export class Outdated extends Error {
   override name = 'Outdated';
 }
 
 /**
- * Runs work in a transaction, and again when another one came between: after a deadlock, a serialization failure, or
- * when the work throws `Outdated`. The work must not touch anything but the database.
+ * Runs work in a transaction, and again after a conflict: a deadlock, a serialization failure, or when the work throws
+ * `Outdated`. The work must not touch anything but the database.
  */
 export async function inTransaction<T>(database: Database, work: (trx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -29,20 +29,20 @@ export async function inTransaction<T>(database: Database, work: (trx: Transacti
   }
 }
 
-/** How somebody waits for a database that is away. */
+/** Options for waiting while the database is down. */
 export interface Patience {
-  /** Ends the waiting. */
+  /** Stops the wait. */
   signal: AbortSignal;
-  /** Is told of each pause. */
+  /** Called before each pause. */
   onWait(error: unknown, againInMs: number): void;
 }
 
 /**
- * Runs work, and again with growing pauses for as long as the database is away. What a run before has committed is not
- * known then: its answer may have been lost.
+ * Runs work, and again with growing pauses while the database is down. An earlier run may have been committed although
+ * its answer was lost.
  *
- * @param work is told whether another run may have done it already
- * @throws what the work throws; when the signal ends the waiting, the error of the last run
+ * @param work receives whether an earlier run may have succeeded
+ * @throws the error of the work; when the signal stops the wait, the error of the last run
  */
 export async function waitingForDatabase<T>(
   { signal, onWait }: Patience,
@@ -61,7 +61,7 @@ export async function waitingForDatabase<T>(
   }
 }
 
-/** Runs work in a transaction as `inTransaction` does, and waits for a database that is away as `waitingForDatabase` does. */
+/** Runs work in a transaction as `inTransaction` does, and waits for the database as `waitingForDatabase` does. */
 export async function inPatientTransaction<T>(
   database: Database,
   patience: Patience,
@@ -70,7 +70,7 @@ export async function inPatientTransaction<T>(
   return waitingForDatabase(patience, (doubtful) => inTransaction(database, (trx) => work(trx, doubtful)));
 }
 
-/** Whether the same transaction may succeed when it is tried again. */
+/** Reports whether the same transaction may succeed when it runs again. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof Outdated) return true;
   return error instanceof Error && 'code' in error && GIVEN_UP.has(String(error.code));

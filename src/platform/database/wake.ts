@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Database } from './kysely.ts';
 
-/** Channels to notify when the notification under way is done. */
+/** Channels to notify after the running notification. */
 const waiting = new WeakMap<Database, Set<string>>();
 
 /**
- * Notifies channels of what has been committed, without waiting for it: many commits together where there are many. A
- * transaction that notifies by itself holds a lock of the whole server until it is on the disk, so that no two of them are
- * written at a time. For listeners that look by themselves when a notification is missed.
+ * Notifies channels of a commit without waiting, many commits together under load. A transaction that notifies holds a
+ * lock of the whole server until it is on disk, so only one of them is written at a time. For listeners that also poll,
+ * in case a notification is missed.
  */
 export function wakeListeners(database: Database, channels: readonly string[]): void {
   const queued = waiting.get(database);
@@ -24,7 +24,7 @@ async function notifyAll(database: Database, channels: Set<string>): Promise<voi
       await sql`SELECT pg_notify(channel, '') FROM unnest(${now}::text[]) AS channel`.execute(database);
     }
   } catch {
-    // They look by themselves.
+    // The listeners poll.
   } finally {
     waiting.delete(database);
   }

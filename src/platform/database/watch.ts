@@ -3,23 +3,23 @@ import type { Database } from './kysely.ts';
 
 const LOOK_MS = 1_000;
 /**
- * A longer time between two looks counts as an outage: during a shorter one nobody's lease can run out. So does a clock
- * that is set back further: what was written before lies ahead then.
+ * A longer time between two checks counts as an outage: no lease can expire during a shorter one. So does a clock that
+ * is set back by more: earlier timestamps lie in the future then.
  */
 const GAP_SECONDS = 5;
 
-/** What a process has seen of the database, in the database's own time. */
+/** The time during which a process has seen the database, in the database's own time. */
 export interface Watched {
-  /** Since when, without a gap. */
+  /** The start, without a gap since. */
   since: Date;
-  /** When it looked last. */
+  /** The last check. */
   until: Date;
 }
 
 /**
- * Looks at the database again and again. Whoever is silent may have died, or have had nobody to speak to: that is only
- * told apart by somebody who has seen the database all the time. So nobody is judged by a process that has just been
- * started, or after an outage, before everybody has had as long as they may be silent.
+ * Checks the database periodically. A silent process may have died, or may have been unable to reach the database; only
+ * a process that has seen the database all the time can distinguish them. So after its start, and after an outage, a
+ * process declares nothing dead until a whole lease has passed.
  */
 export class DatabaseWatch {
   readonly #database: Database;
@@ -36,12 +36,12 @@ export class DatabaseWatch {
     void this.look();
   }
 
-  /** Nothing at first; while the database is away, what was seen before. */
+  /** Undefined at first; during an outage, the last value. */
   get seen(): Watched | undefined {
     return this.#seen;
   }
 
-  /** Looks now; runs by itself. */
+  /** Checks now; runs periodically by itself. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -50,7 +50,7 @@ export class DatabaseWatch {
       const now = rows[0]?.now;
       if (now) this.#seen = { since: this.#unbrokenUntil(now), until: now };
     } catch {
-      // Whoever needs the database says so; here the gap will tell.
+      // The users of the database report the error; here it shows as a gap.
     } finally {
       this.#looking = false;
     }
@@ -67,8 +67,8 @@ export class DatabaseWatch {
 }
 
 /**
- * Whether, at the time of the statement, the database has been there for so long that somebody who was silent all that
- * time has had the chance to speak. False as well when nobody has looked since an outage that may just have ended, or
+ * Tests whether, at the time of the statement, the database has been reachable for so long that a process silent for
+ * all that time could have reported. False also when no check has run since an outage that may be over only now, or
  * since the clock was set back.
  */
 export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBuilder<boolean> {
@@ -78,8 +78,8 @@ export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBu
 }
 
 /**
- * Whether a time is longer ago than so many seconds. One that lies as far ahead counts as well: it was written before the
- * clock was set back, and nobody knows how long ago.
+ * Tests whether a time is more than so many seconds ago. A time as far in the future also counts: it was written before
+ * the clock was set back, and its real age is unknown.
  *
  * @param time an expression
  */

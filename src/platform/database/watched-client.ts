@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { createClient, type Limits } from './limits.ts';
 
 /**
- * A connection of its own for somebody who waits to hear something on it. Nobody may notice that such a one has gone, so
- * it is asked again and again.
+ * A separate connection that waits for notifications. The loss of an idle connection goes unnoticed, so it is probed
+ * periodically.
  */
 export class WatchedClient {
   readonly #client: pg.Client;
@@ -15,9 +15,8 @@ export class WatchedClient {
   #last: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param watching.probeMs how long after an answer it is asked again
-   * @param watching.onNotification hears what comes on channels that are listened to
-   * @param watching.onLost is told once that it has gone, or did not come about; also after `close`
+   * @param watching.probeMs time from an answer to the next probe
+   * @param watching.onLost called once when the connection breaks, fails or is closed
    */
   constructor(
     databaseUrl: string,
@@ -42,7 +41,7 @@ export class WatchedClient {
     this.#client.on('end', () => this.#lose(new Error('The connection was closed.')));
   }
 
-  /** Connects, and runs a statement before anything else. */
+  /** Connects and runs a first statement. */
   async open(statement: string): Promise<void> {
     try {
       await this.#client.connect();
@@ -54,7 +53,7 @@ export class WatchedClient {
     this.#probeLater();
   }
 
-  /** One after the other, as the driver wants it. */
+  /** Runs statements one after another, as the driver requires. */
   ask<Row extends pg.QueryResultRow>(text: string, values?: string[]): Promise<pg.QueryResult<Row>> {
     const asked = this.#last.then(() => this.#client.query<Row>(text, values));
     this.#last = asked.catch(() => undefined);

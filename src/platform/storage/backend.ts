@@ -2,35 +2,35 @@ import type { z } from 'zod';
 import type { Endpoints } from '../outbound/endpoints.ts';
 import type { ObjectStorage } from './port.ts';
 
-/** Where objects are kept, as the environment says. */
+/** The object storage that the environment configures. */
 export interface StoragePlace {
-  /** What operators call it, with the variable that names it: `bucket lectures (S3_BUCKET)`. */
+  /** A name for operators, with the variable that sets it: `bucket lectures (S3_BUCKET)`. */
   name: string;
-  /** The variables that decide how it is reached, in words. */
+  /** The variables that configure it, in words. */
   settings: string;
-  /** What clients of it connect to and read, with this environment. @throws {ConfigError} when that is unknown */
+  /** Returns what its clients connect to and read in this environment. @throws {ConfigError} when that is unknown */
   endpoints(environment: Readonly<Record<string, string | undefined>>): Promise<Endpoints>;
   /**
-   * Opens it, whether it answers at this moment or not.
+   * Opens the storage, even when it does not answer.
    *
-   * @param memoryBytes what all uploads together may hold of what is not stored yet
+   * @param memoryBytes the memory for bytes that are not stored yet, for all uploads together
    */
   open(memoryBytes?: number): Promise<ObjectStorage>;
-  /** The folders of this machine that it writes into, as far as they exist. */
+  /** The existing folders of this machine that it writes into. */
   folders?(): AsyncIterable<string>;
-  /** Says why it certainly has no object, such as `/data/objects is empty`; changes nothing. */
+  /** Returns the reason why it certainly has no object, such as `/data/objects is empty`. Changes nothing. */
   vacancy?(): Promise<string | undefined>;
 }
 
 /** A kind of object storage that the environment can choose: one file, and a line in `backends.ts`. */
 export interface StorageBackend<Shape extends z.ZodRawShape = z.ZodRawShape> {
-  /** Its variables, beside those that its library reads by itself. */
+  /** Its variables, apart from those that its library reads itself. */
   variables: Shape;
-  /** The place that the variables name, if they name one. */
+  /** Returns the storage that the variables configure, if they do. */
   place(values: z.infer<z.ZodObject<Shape>>): StoragePlace | undefined;
 }
 
-/** Declares a backend, whose `place` is given the values of its variables. */
+/** Declares a backend. `place` receives the values of its variables. */
 export function defineBackend<Shape extends z.ZodRawShape>(backend: StorageBackend<Shape>): StorageBackend<Shape> {
   return backend;
 }

@@ -3,7 +3,7 @@ import type { StorageBackend, StoragePlace } from './backend.ts';
 import { folderIn } from './folder-backend.ts';
 import { s3Backend } from './s3-backend.ts';
 
-/** Every kind of object storage that the environment can choose. The first one that it names counts. */
+/** All kinds of object storage. The first one that the environment configures is used. */
 const BACKENDS: readonly StorageBackend[] = [s3Backend];
 
 /** The variables of all backends, as fields of the environment; only the backends read them. */
@@ -12,7 +12,7 @@ export const STORAGE_VARIABLES: Record<never, z.ZodType> = Object.assign(
   ...BACKENDS.map(({ variables }) => variables),
 );
 
-/** The place that the environment names; a folder below `dataDir` when it names none. */
+/** Returns the configured storage; by default a folder below `dataDir`. */
 export function storagePlace(values: Record<string, unknown>, dataDir: string): StoragePlace {
   for (const backend of BACKENDS) {
     const place = backend.place(values);

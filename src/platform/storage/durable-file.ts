@@ -4,12 +4,12 @@ import type { MemoryShare } from './memory.ts';
 import type { Source } from './source.ts';
 import { sharedBytes, type ThreadStream, threadStream } from './thread/storage-thread.ts';
 
-/** Less is written by the thread that has it, which costs less than to tell another one of it. */
+/** Smaller writes stay in this thread, which is cheaper than a message to another one. */
 const SMALL_BYTES = 64 * 1024;
 
 /**
- * Writes to a file that exists. What is large and in shared memory is written by a thread beside the one that receives it:
- * on Deno a write blocks the thread that makes it, and on Node handing a write over takes as long as the write itself.
+ * Writes to an existing file. Large blocks of shared memory are written by another thread than the one that receives
+ * them: on Deno a write blocks its thread, and on Node handing over a write takes as long as the write.
  */
 export class FileWriter {
   readonly #path: string;
@@ -22,14 +22,14 @@ export class FileWriter {
     this.#file = file;
   }
 
-  /** Writes bytes, which must stay as they are until the promise settles. */
+  /** Writes bytes, which must not change until the promise settles. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
     const isShared = bytes.buffer instanceof SharedArrayBuffer;
     if (isShared && bytes.length >= SMALL_BYTES) await this.#writeThere(bytes, position);
     else await this.#writeHere(bytes, position);
   }
 
-  /** To be called when all writes have settled. */
+  /** Call this after all writes have settled. */
   async close(): Promise<void> {
     const ask = await this.#opened?.catch(() => undefined);
     await ask?.({ close: true });
@@ -55,14 +55,14 @@ export class FileWriter {
   }
 }
 
-/** Written at once: a write of its own for each chunk costs more than the bytes do. What is larger leaves the caches. */
+/** The size of a write: one write for each chunk is slower. Larger blocks do not fit the caches. */
 const BLOCK_BYTES = 512 * 1024;
-/** As much as may wait for the disk before it is told to begin. */
+/** The most bytes that wait for the disk before a sync starts. */
 const SYNC_BYTES = 32 * 2 ** 20;
 
 /**
- * Writes a source to a new file with back-pressure: all bytes are on the disk when it resolves, and no file is left
- * when it rejects.
+ * Writes a source to a new file with back-pressure: all bytes are on disk when it resolves, and no file is left when it
+ * rejects.
  */
 export async function writeDurably(path: string, source: Source, memory: MemoryShare): Promise<void> {
   const file = await open(path, 'wx');
@@ -77,10 +77,10 @@ export async function writeDurably(path: string, source: Source, memory: MemoryS
 }
 
 /**
- * Writes a source to a file with back-pressure, and settles when nothing is being written any more.
+ * Writes a source to a file with back-pressure. Settles after the last write.
  *
- * @param options.from where the first byte goes
- * @param options.onSynced is told how many more bytes are on the disk, one time after the other
+ * @param options.from position of the first byte
+ * @param options.onSynced receives the number of bytes newly on disk, one call after another
  */
 export async function writeSynced(
   { path, file }: { path: string; file: FileHandle },
@@ -88,7 +88,7 @@ export async function writeSynced(
   { memory, from, onSynced }: { memory: MemoryShare; from: number; onSynced: (bytes: number) => Promise<void> },
 ): Promise<void> {
   const writer = new FileWriter(path, file);
-  // The file and the disk are at work while the next bytes arrive; failing the source gives it the reason.
+  // File and disk work while the next bytes arrive. A failed write fails the source with its error.
   let writing: Promise<unknown> = Promise.resolve();
   let before: Promise<unknown> = writing;
   let syncing: Promise<unknown> = Promise.resolve();
@@ -113,7 +113,7 @@ export async function writeSynced(
       at += block.block.length;
       unsynced += block.block.length;
       if (unsynced < SYNC_BYTES) continue;
-      // The disk may not lag behind by more than that, or the end would be a long wait.
+      // The disk may not lag behind by more, or the final sync would take long.
       await syncing;
       syncing = sync(both(writing, syncing), unsynced).catch((error) => source.fail(error));
       unsynced = 0;
@@ -125,7 +125,7 @@ export async function writeSynced(
   }
 }
 
-/** Makes the names in a folder as durable as the files they name. */
+/** Makes the names in a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -4,10 +4,10 @@ import type { StoragePlace } from './backend.ts';
 import { FolderStorage } from './folder.ts';
 import { UploadMemory } from './memory.ts';
 
-/** What the folder has before it has objects: Inlet's own, a file system's, and what probes were below. */
+/** Entries of a folder without objects: Inlet's own, the file system's, and old probes. */
 const NO_OBJECTS: readonly string[] = ['.unfinished', 'lost+found', 'probe'];
 
-/** The place where nothing else is configured: a folder below `DATA_DIR`, created when it is opened. */
+/** The default storage: a folder below `DATA_DIR`, created when it is opened. */
 export function folderIn(dataDir: string): StoragePlace {
   const root = join(dataDir, 'objects');
   return {
@@ -28,8 +28,8 @@ export function folderIn(dataDir: string): StoragePlace {
       const names = await readdir(root).catch((error: NodeJS.ErrnoException) => error);
       if (!(names instanceof Error))
         return names.every((name) => NO_OBJECTS.includes(name)) ? `${root} is empty` : undefined;
-      // What else it may be that keeps it from being read, opening it says.
-      return names.code === 'ENOENT' ? `${root} is not there` : undefined;
+      // Opening the folder reports any other error.
+      return names.code === 'ENOENT' ? `${root} does not exist` : undefined;
     },
   };
 }

@@ -21,19 +21,19 @@ import {
 import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';
 
-/** Holds what is being written; its name is no kind of object. */
+/** Holds unfinished files; the name is not a kind of object. */
 const UNFINISHED = '.unfinished';
 const READ_BYTES = 128 * 1024;
-/** How names of files begin that are written to see whether that can be done. */
+/** Prefix of the files that test whether writing works. */
 const PROBE = 'probe-';
 const PROBE_BYTES = 4096;
-/** There is no file of that name: nothing at all, a file in the place of its folder, or a link that leads nowhere. */
+/** No such file: nothing at all, a file in place of its folder, or a broken link. */
 const ABSENT: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ELOOP'];
-/** What a file system puts into its own folder, for root alone. */
+/** A file system creates it in its root, readable by root only. */
 const RECOVERED = 'lost+found';
 const KIND = /^[a-z]+$/;
 
-/** Objects as files of one folder, each under its key. A file appears whole and durable, or not at all. */
+/** Objects as files in one folder, each under its key. A file appears complete and durable, or not at all. */
 export class FolderStorage implements ObjectStorage {
   readonly #root: string;
   readonly #memory: UploadMemory;
@@ -44,7 +44,6 @@ export class FolderStorage implements ObjectStorage {
     this.#memory = memory;
   }
 
-  /** Creates the folder where it is missing. */
   async open(): Promise<this> {
     await mkdir(join(this.#root, UNFINISHED), { recursive: true });
     return this;
@@ -71,7 +70,7 @@ export class FolderStorage implements ObjectStorage {
     const path = this.#unfinishedPath(key);
     try {
       await writeFile(path, '', { flag: 'wx' });
-      // What will be written into it is as durable as its name.
+      // The bytes written into it later are as durable as its name.
       await syncFolder(dirname(path));
     } catch (error) {
       throw refused(error);
@@ -86,7 +85,7 @@ export class FolderStorage implements ObjectStorage {
       const file = await orNotFound(key, open(path, 'r+'));
       const memory = this.#memory.share();
       try {
-        // To truncate it would fill it up with zeros.
+        // Truncating would extend it with zeros.
         if ((await file.stat()).size < from) throw new ObjectNotFound(key);
         await file.truncate(from);
         const onSynced = (bytes: number) => source.tell(options.onPiece({ bytes, receipt: '' }));
@@ -172,11 +171,10 @@ export class FolderStorage implements ObjectStorage {
     return join(this.#root, requireObjectKey(key));
   }
 
-  /** Writes and removes a file: a full or read-only disk must be seen. */
   async requireRoom(bytes: number): Promise<void> {
     const disk = await statfs(this.#root).catch(() => undefined);
     if (!disk || disk.bavail * disk.bsize >= bytes) return;
-    const full = new Error(`There is no room for ${bytes} bytes in ${this.#root}.`);
+    const full = new Error(`No space for ${bytes} bytes in ${this.#root}.`);
     throw refused(Object.assign(full, { code: 'ENOSPC' }));
   }
 
@@ -212,7 +210,7 @@ export class FolderStorage implements ObjectStorage {
     }
   }
 
-  /** Gives a file its name, durably. */
+  /** Renames a finished file durably. */
   async #finish(unfinished: string, path: string): Promise<void> {
     const created = await mkdir(dirname(path), { recursive: true });
     await rename(unfinished, path);
@@ -226,7 +224,7 @@ export class FolderStorage implements ObjectStorage {
   }
 }
 
-/** In order. Others add and remove files while a listing runs. */
+/** Returns the entries in order. Other processes add and remove files during a listing. */
 async function entries(folder: string): Promise<Dirent[]> {
   const found = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -7,8 +7,8 @@ const STEP_BYTES = 64 * 1024;
 const aligned = new Uint8Array(STEP_BYTES + WORD_BYTES);
 
 /**
- * Copies bytes into shared memory. V8 does that byte by byte, which takes ten times as long, unless both begin at the same
- * place of a word; so they go by way of a buffer where they do.
+ * Copies bytes into shared memory. V8 copies byte by byte, ten times slower, unless both begin at the same offset
+ * within a word; a buffer in between aligns them.
  */
 export function copyToShared(bytes: Uint8Array, target: Uint8Array, at: number): void {
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
@@ -22,23 +22,23 @@ export function copyToShared(bytes: Uint8Array, target: Uint8Array, at: number):
   }
 }
 
-/** Whoever sends slowly keeps its memory for long: those who wait for some are told to come back in the end. */
+/** A slow upload keeps its memory for long; uploads that wait for memory fail after this time. */
 const PATIENCE_MS = 600_000;
-const NO_MEMORY = 'There has been no memory for the upload for ten minutes (UPLOAD_MEMORY_BYTES).';
+const NO_MEMORY = 'No memory was free for the upload for ten minutes (UPLOAD_MEMORY_BYTES).';
 
 /** A part of a source. */
 export interface Block {
   block: Buffer;
-  /** To be called when they are stored: others wait for the memory. */
+  /** Call this after the block is stored: other uploads wait for its memory. */
   give(): void;
 }
 
 /**
- * The bytes of a source in blocks of one size, the last one as large as what is left; all are shown to the caller of the
- * source, at the latest when this has come to its end. While the source is quiet, it has at most the memory of one block.
+ * Reads a source in blocks of one size; the last one may be smaller. All blocks are shown to the caller of the source
+ * before this ends. While the source is idle, it holds the memory of at most one block.
  *
- * @returns no block for a source that is empty
- * @throws what the source failed with
+ * @returns no block for an empty source
+ * @throws the error of the source
  */
 export async function* gather(
   source: Source,
@@ -64,7 +64,7 @@ export async function* gather(
       taken += part.length;
       filled += part.length;
       if (filled < blockBytes) continue;
-      // Whoever looks at them may not lag behind by more than two, which would only take memory.
+      // The caller may lag behind by at most two blocks; more would only use memory.
       await source.orFailure(before);
       before = shown;
       yield blockOf(buffer);
@@ -76,13 +76,13 @@ export async function* gather(
   await shown;
 }
 
-/** Resolves when both have. Not `Promise.all`, whose results would keep those of all before. */
+/** Resolves when both have. Not `Promise.all`, whose results would retain those of all earlier calls. */
 export async function both(first: Promise<unknown>, second: Promise<unknown> | undefined): Promise<void> {
   await first;
   await second;
 }
 
-/** Takes no memory: somebody else has it. */
+/** Uses no upload memory: the bytes are in memory already. */
 async function* slices(
   source: Source,
   { buffer, byteOffset, length }: Uint8Array,

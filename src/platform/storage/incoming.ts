@@ -1,10 +1,9 @@
-/** What is told of a file while its bytes come in. Sizes in bytes. */
+/** A file that is being received. Sizes are in bytes. */
 export interface Incoming {
-  /** The user name of whoever sends it. */
+  /** The user name of its sender. */
   account: string;
   filename: string;
-  /** At most so many; undefined when nobody has said. */
+  /** An upper bound; undefined when unknown. */
   expectedBytes: number | undefined;
-  /** How many have come. */
   received: () => number;
 }

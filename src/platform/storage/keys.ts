@@ -3,31 +3,31 @@ import { randomUUID } from 'node:crypto';
 const KEY = /^[a-z]+\/[0-9a-f]{2}\/[0-9a-f-]{36}$/;
 
 /**
- * A new key: `kind/5f/5f0c...`. The two digits spread a folder storage over 256 folders.
+ * Creates a key: `kind/5f/5f0c...`. The two digits spread a folder storage over 256 folders.
  *
- * @param kind what the object is, in letters from a to z
+ * @param kind the kind of object, in letters from a to z
  */
 export function objectKey(kind: string): string {
   const id = randomUUID();
   return `${kind}/${id.slice(0, 2)}/${id}`;
 }
 
-/** What was given to `objectKey`. */
+/** Returns the kind given to `objectKey`. */
 export function kindOf(key: string): string {
   return key.slice(0, key.indexOf('/'));
 }
 
-/** The part of a key that says where it is in a listing: `kind/5f`. */
+/** Returns the part of a key that orders listings: `kind/5f`. */
 export function shardOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/'));
 }
 
-/** Whether a text is a key that `objectKey` could have made; anything else may not reach a storage. */
+/** Reports whether `objectKey` could have created a text. No other text may reach a storage. */
 export function isObjectKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** @throws {TypeError} for a text that is no key, before any of it becomes part of a path or a request */
+/** @throws {TypeError} for a text that is not a key, before it becomes part of a path or a request */
 export function requireObjectKey(text: string): string {
   if (!isObjectKey(text)) throw new TypeError(`${JSON.stringify(text.slice(0, 80))} is not an object key.`);
   return text;

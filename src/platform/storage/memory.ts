@@ -1,21 +1,21 @@
 /** Suits a container of half a gigabyte. */
 export const DEFAULT_BYTES = 128 * 2 ** 20;
 
-/** How often somebody who waits for a large buffer is passed by those for whom there is memory. */
+/** The number of smaller requests that may overtake a request for a large buffer. */
 const MOST_PASSED = 32;
 
 interface Request {
   share: MemoryShare;
   bytes: number;
   grant: (buffer: Buffer) => void;
-  /** How often others came first. */
+  /** The number of requests that have overtaken it. */
   passed: number;
 }
 
 /**
- * The memory in which a process gathers what it is about to store, for all uploads together. When it is used up, whoever
- * wants more waits, and with it the client at the other end; nobody is refused. First come those that have nothing, mostly
- * in the order in which they ask; what is left is shared evenly.
+ * The memory for bytes that a process is about to store, for all uploads together. When it is used up, further requests
+ * wait, and with them their clients; none is refused. Uploads without memory come first, mostly in the order of their
+ * requests; the rest is shared evenly.
  */
 export class UploadMemory {
   readonly #total: number;
@@ -24,12 +24,11 @@ export class UploadMemory {
   readonly #spare = new SpareBuffers();
   #used = 0;
 
-  /** @param total in bytes */
   constructor(total = DEFAULT_BYTES) {
     this.#total = total;
   }
 
-  /** What one upload has of it; to be closed when that ends. */
+  /** Creates the share of one upload; close it when the upload ends. */
   share(): MemoryShare {
     const share: MemoryShare = new MemoryShare({
       take: (bytes) => this.#take(share, bytes),
@@ -70,7 +69,7 @@ export class UploadMemory {
     }
   }
 
-  /** Whose turn it is, by the place in the queue; -1 while there is nothing for anybody. */
+  /** Returns the position in the queue of the next request to serve; -1 while none fits. */
   #turn(): number {
     const fits = (bytes: number) => this.#used === 0 || this.#used + bytes <= this.#total;
     const empty = this.#waiting.filter(({ share }) => share.held === 0);
@@ -82,7 +81,7 @@ export class UploadMemory {
       return this.#waiting.indexOf(next);
     }
     const fair = this.#total / this.#shares.size;
-    // A share may end within a buffer: so much of the memory would else be of no use to anybody.
+    // A share may exceed its part by one buffer, or that much memory would stay unused.
     return this.#waiting.findIndex(({ share, bytes }) => share.held < fair && fits(bytes));
   }
 }
@@ -103,33 +102,33 @@ export class MemoryShare {
     this.#pool = pool;
   }
 
-  /** How many bytes it has. */
+  /** The number of bytes held. */
   get held(): number {
     return this.#bytes;
   }
 
   /**
-   * A buffer of that size, as soon as there is memory for it: at the latest when nobody else has any, however large it
-   * is. It holds whatever it held before. Never settles once the share is closed.
+   * Returns a buffer of that size as soon as there is memory: at the latest when no other share holds any, whatever the
+   * size. Its contents are undefined. Never settles after the share is closed.
    */
   take(bytes: number): Promise<Buffer> {
     return this.#pool.take(bytes);
   }
 
-  /** Gives a buffer back; nobody may use it any more. One that is not held is left alone. */
+  /** Returns a buffer, which must not be used any more. Ignores a buffer that is not held. */
   give(buffer: Buffer): void {
     if (!this.#held.delete(buffer)) return;
     this.#bytes -= buffer.length;
     this.#pool.give(buffer);
   }
 
-  /** Gives back all there is. */
+  /** Returns all buffers. */
   close(): void {
     for (const buffer of [...this.#held]) this.give(buffer);
     this.#pool.close();
   }
 
-  /** For the memory it belongs to, which has granted a buffer. */
+  /** Called by the memory when it grants a buffer. */
   holds(buffer: Buffer): Buffer {
     this.#held.add(buffer);
     this.#bytes += buffer.length;
@@ -138,8 +137,8 @@ export class MemoryShare {
 }
 
 /**
- * Buffers that were given back: to make one of megabytes costs more than to fill it. They are shared, so that another thread
- * can look at what they hold, and kept for good: the collector of neither thread would hurry to free shared memory.
+ * Returned buffers: allocating one of megabytes is slower than filling it. They are shared, so that another thread can
+ * read them, and kept for good: garbage collection frees shared memory late.
  */
 class SpareBuffers {
   readonly #bySize = new Map<number, Buffer[]>();
@@ -152,7 +151,7 @@ class SpareBuffers {
     this.#bytes += buffer.length;
   }
 
-  /** @param room how many bytes may be kept besides */
+  /** @param room the bytes that spare buffers may use after this call */
   take(bytes: number, room: number): Buffer {
     const buffer = this.#bySize.get(bytes)?.pop();
     if (buffer) {

@@ -1,24 +1,24 @@
 import type { Readable } from 'node:stream';
 
-/** What `put` needs to know about an object beside its bytes. */
+/** The options of `put`. */
 export interface PutOptions {
   mediatype: string;
   /**
-   * Upper bound of the size where one is known (a declared Content-Length, else the upload limit); sizes the parts of
-   * an S3 upload. Without it an object may have 100 GiB.
+   * Upper bound of the size where one is known (a declared Content-Length, else the upload limit); sets the part size
+   * of an S3 upload. The default is 100 GiB.
    */
   expectedBytes?: number;
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
   /**
-   * Is shown the bytes in order, some megabytes at most at a time, beside their being stored. They are there until the
-   * promise settles; a rejection ends all.
+   * Receives the bytes in order, at most some megabytes per call, while they are stored. They are valid until the
+   * promise settles; a rejection ends the upload.
    */
   onBytes?: (bytes: Uint8Array) => Promise<void> | undefined;
-  /** Whether the chunks of the stream are for nobody else, so that their memory may be freed at once. */
+  /** True when the stream's chunks have no other user, so that their memory may be freed immediately. */
   disposable?: boolean;
   /**
-   * Is told when the storage may store the object, or begin to, after `put` has settled: it was asked for that and did not
+   * Called when the storage may store the object, or begin to, after `put` has settled, because a request got no
    * answer.
    */
   onDoubt?: () => void;
@@ -36,15 +36,15 @@ export interface ListedObject {
   modified: Date;
 }
 
-/** What of a storage is listed, beside the prefix. */
+/** Options of a listing. */
 export interface ListOptions {
-  /** Leaves out the shards up to this one (`shardOf` of a key). */
+  /** Skips the shards up to this one (`shardOf` of a key). */
   after?: string | undefined;
-  /** Is told the names of what the prefix finds and is no object that `objectKey()` can have named. */
+  /** Receives names with the prefix that `objectKey()` cannot have created. */
   onForeign?: (name: string) => void;
 }
 
-/** A stored object was asked for that is not there. */
+/** The requested object does not exist. */
 export class ObjectNotFound extends Error {
   override name = 'ObjectNotFound';
   readonly key: string;
@@ -54,17 +54,17 @@ export class ObjectNotFound extends Error {
   }
 }
 
-/** The storage did not take an object; `cause` says why. */
+/** The storage did not accept an object; `cause` is the error. */
 export class StorageRefused extends Error {
   override name = 'StorageRefused';
 }
 
-/** What the storage failed with, as the port tells of it. */
+/** Wraps an error of the storage. */
 export function refused(cause: unknown): StorageRefused {
   return new StorageRefused('The object could not be stored.', { cause });
 }
 
-/** A range was asked for that holds no byte of the object. */
+/** The requested range contains no byte of the object. */
 export class RangeNotSatisfiable extends Error {
   override name = 'RangeNotSatisfiable';
   constructor() {
@@ -72,109 +72,108 @@ export class RangeNotSatisfiable extends Error {
   }
 }
 
-/** The part of a range that an object of `size` bytes has. @throws {RangeNotSatisfiable} */
+/** Returns the part of a range that an object of `size` bytes has. @throws {RangeNotSatisfiable} */
 export function satisfiableRange(range: ByteRange, size: number): ByteRange {
   const end = Math.min(range.end, size - 1);
   if (range.start < 0 || range.start > end) throw new RangeNotSatisfiable();
   return { start: range.start, end };
 }
 
-/** An object that comes in pieces, over several requests and perhaps processes. */
+/** An object that arrives in pieces, over several requests and perhaps processes. */
 export interface BegunObject {
   key: string;
-  /** What `begin` answered. */
+  /** The result of `begin`. */
   handle: string;
 }
 
-/** A piece of an object that is durable. */
+/** A durable piece of an object. */
 export interface Piece {
   bytes: number;
-  /** What the storage wants to have again when the object is complete; at most 200 characters. */
+  /** Needed to complete the object; at most 200 characters. */
   receipt: string;
 }
 
-/** What becomes of the bytes that are appended to an object. */
+/** The options of `append`. */
 export interface AppendOptions extends Pick<PutOptions, 'signal' | 'disposable' | 'onBytes'> {
-  /** Is told of each piece as soon as it is durable, in their order, one after the other. A rejection ends all. */
+  /** Receives each piece as soon as it is durable, in order, one after another. A rejection ends the upload. */
   onPiece: (piece: Piece) => Promise<void>;
   /**
-   * Is given what is left over, smaller than a piece, which the storage does not keep; it is there until the promise
-   * settles. A rejection ends all.
+   * Receives the remaining bytes, less than a piece, which the storage does not keep. They are valid until the promise
+   * settles; a rejection ends the upload.
    */
   onRest: (rest: Uint8Array) => Promise<void>;
 }
 
 /**
- * Where recordings are kept. Keys are made by `objectKey()` only; they are final from the start, and an object is
- * real when a committed row names it.
+ * The storage of recordings. Only `objectKey()` creates keys; they never change, and an object is real when a committed
+ * row names it.
  */
 export interface ObjectStorage {
   /**
-   * Stores a stream under the key with back-pressure, or bytes, which must stay as they are: all of it or nothing. When it rejects, the source is no
-   * longer read and no object, temporary file or multipart upload is left.
+   * Stores a stream with back-pressure, or bytes, which must not change: all of it or nothing. When it rejects, the
+   * source is no longer read and no object, temporary file or multipart upload is left.
    *
-   * @throws {StorageRefused} when the storage is at fault; else what the stream failed with, or the signal's reason
+   * @throws {StorageRefused} when the storage failed; else the error of the stream, or the signal's reason
    */
   put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void>;
   /**
-   * Begins an object that comes in pieces. It appears when it is complete; until then it is `unfinished`.
+   * Begins an object that arrives in pieces. It appears when it is complete; until then it is `unfinished`.
    *
-   * @returns what the storage needs to go on with it; at most 2,000 characters
+   * @returns the handle for `append` and `complete`; at most 2,000 characters
    * @throws {StorageRefused}
    */
   begin(key: string, options: Pick<PutOptions, 'mediatype' | 'expectedBytes' | 'onDoubt'>): Promise<string>;
   /**
-   * Stores more of an object, with back-pressure. Settles when nothing is under way any more. Nobody else may append to
-   * the object meanwhile.
+   * Stores more of an object, with back-pressure. Settles after the last request. Calls for one object must not
+   * overlap.
    *
-   * @param from how many bytes have become pieces before; of whatever came beyond them nothing is left
-   * @throws {ObjectNotFound} when it was never begun, is complete or removed
+   * @param from total size of the earlier pieces; bytes beyond them are discarded
+   * @throws {ObjectNotFound} when it was never begun, is complete or was removed
    * @throws as `put`
    */
   append(object: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void>;
   /**
    * Makes an object of its pieces. May be repeated.
    *
-   * @param receipts of its pieces, in their order
-   * @param rest what comes after them
-   * @throws {ObjectNotFound} when it was never begun, or removed
+   * @param receipts of its pieces, in order
+   * @param rest the bytes after the pieces
+   * @throws {ObjectNotFound} when it was never begun, or was removed
    * @throws {StorageRefused}
    */
   complete(object: BegunObject, receipts: readonly string[], rest: Uint8Array): Promise<void>;
   /**
-   * Streams an object or a part of it. Read it to its end or cancel it; aborting the signal makes it fail.
+   * Streams an object or a part of it. Read the stream to its end or cancel it; aborting the signal makes it fail.
    *
    * @throws {ObjectNotFound}
    * @throws {RangeNotSatisfiable}
    */
   get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** Size in bytes. @throws {ObjectNotFound} */
+  /** Returns the size in bytes. @throws {ObjectNotFound} */
   size(key: string): Promise<number>;
-  /** Removes objects and whatever an interrupted `put` left under their keys; absent keys are fine. */
+  /** Removes objects and the leftovers of interrupted `put` calls under their keys; missing keys are ignored. */
   remove(keys: readonly string[]): Promise<void>;
-  /** Every object whose key starts with the prefix, shard by shard in their order; in no particular order within one. */
+  /** Lists the objects whose key starts with the prefix, in the order of their shards. */
   list(prefix: string, options?: ListOptions): AsyncIterable<ListedObject>;
   /**
-   * Keys of uploads that were begun and neither finished nor aborted (S3 multipart uploads, temporary files),
-   * including those that other processes are working on.
+   * Lists the keys of uploads that are neither finished nor aborted (S3 multipart uploads, temporary files), including
+   * those that other processes work on.
    *
-   * @param prefix what the keys begin with
-   * @param onForeign is told the names of those that are no keys
+   * @param onForeign receives names that are not keys
    */
   unfinished(prefix?: string, onForeign?: (name: string) => void): AsyncIterable<string>;
-  /** Removes whatever an interrupted `put` left under a key, beside the object that may stand there. */
+  /** Removes the leftovers of an interrupted `put` under a key, but not the object. */
   removeUnfinished(key: string): Promise<void>;
-  /** A path from which a tool can read the object in place, where there is one. */
+  /** Returns a path from which a tool can read the object in place, if one exists. */
   localPath(key: string): string | undefined;
   /**
-   * Resolves unless there is certainly no room for so many bytes; a storage that cannot tell takes whatever comes.
+   * Resolves unless there is certainly no space for so many bytes; a storage that does not know accepts any size.
    *
    * @throws {StorageRefused} with a cause whose code is ENOSPC
    */
   requireRoom(bytes: number): Promise<void>;
-  /** Rejects when the storage does not answer or refuses to. */
+  /** Rejects when the storage does not answer, or refuses to read or write. */
   check(signal?: AbortSignal): Promise<void>;
-  /** The same, also of a storage that can be read only. */
+  /** The same for reading only. */
   checkReading(): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,21 +2,20 @@ import type { Readable } from 'node:stream';
 import type { ObjectStorage, PutOptions } from './port.ts';
 import { beginSha256 } from './thread/sha256.ts';
 
-/** What was found of an object while its bytes were stored. */
+/** Facts about an object, measured while it was stored. */
 export interface Measured {
-  /** In bytes. */
   size: number;
-  /** Of its bytes, in hexadecimal. */
+  /** In hexadecimal. */
   sha256: string;
   /** Its first bytes. */
   head: Buffer;
 }
 
 /**
- * Stores a stream, and measures it in the same pass.
+ * Stores a stream and measures it in the same pass.
  *
- * @param options.onReceived told how many bytes have come, as they come
- * @param options.headBytes how much of its beginning is returned, at most; nothing unless given
+ * @param options.onReceived receives the total number of bytes after each chunk
+ * @param options.headBytes length of the returned head; 0 by default
  * @throws as `ObjectStorage.put`
  */
 export async function putMeasured(
@@ -37,7 +36,7 @@ export async function putMeasured(
     size += bytes.length;
     onReceived?.(size);
     if (kept < headBytes) {
-      // A copy: they may not outlive this call, and a Buffer.slice() would be none.
+      // A copy: the bytes may change after this call, and a Buffer.slice() would share them.
       head.push(Uint8Array.from(bytes.subarray(0, headBytes - kept)));
       kept += bytes.length;
     }

@@ -6,7 +6,7 @@ import { flag, text } from '../setting/value-kinds.ts';
 import { defineBackend, type StoragePlace } from './backend.ts';
 import { UploadMemory } from './memory.ts';
 
-/** The instance metadata service, and the same for containers. */
+/** The instance metadata service, and that of containers. */
 const INSTANCE_METADATA = ['169.254.169.254:80', '[fd00:ec2::254]:80'];
 const CONTAINER_METADATA = '169.254.170.2:80';
 /** Token services and single sign-on; which ones depends on files that only the SDK reads. */
@@ -14,27 +14,27 @@ const TOKEN_SERVICES = ['*.amazonaws.com:443', '*.amazonaws.com.cn:443'];
 
 type Environment = Parameters<StoragePlace['endpoints']>[0];
 
-/** A bucket; `forcePathStyle` for servers that do not know it by a host name of its own. */
+/** A bucket; `forcePathStyle` for servers that do not give it a host name. */
 export interface Bucket {
   bucket: string;
   forcePathStyle: boolean;
 }
 
-/** Buckets of S3 and of what speaks its protocol; the rest is in the AWS SDK's own variables. */
+/** Buckets of S3 and compatible servers; the AWS SDK reads its other variables itself. */
 export const s3Backend = defineBackend({
   variables: { S3_BUCKET: text.optional(), S3_FORCE_PATH_STYLE: flag.default(false) },
   place: ({ S3_BUCKET: bucket, S3_FORCE_PATH_STYLE: forcePathStyle }) =>
     bucket === undefined ? undefined : bucketPlace({ bucket, forcePathStyle }),
 });
 
-/** A bucket as a place for objects. */
+/** A bucket as an object storage. */
 export function bucketPlace(bucket: Bucket): StoragePlace {
   return {
     name: `bucket ${bucket.bucket} (S3_BUCKET)`,
     settings: 'S3_BUCKET and the AWS variables',
     endpoints: (environment) => bucketEndpoints(bucket, environment),
     open: async (memoryBytes) => {
-      // The SDK takes some ten megabytes, which other backends do not need.
+      // The SDK takes about ten megabytes, which other backends do not need.
       const [{ S3Storage }, { createS3Clients }] = await Promise.all([import('./s3.ts'), import('./s3-client.ts')]);
       const memory = new UploadMemory(memoryBytes);
       return new S3Storage({ ...createS3Clients(bucket), bucket: bucket.bucket, memory });
@@ -42,7 +42,7 @@ export function bucketPlace(bucket: Bucket): StoragePlace {
   };
 }
 
-/** The bucket's host as the SDK itself works it out, and where credentials come from. */
+/** Returns the bucket's host as the SDK computes it, and the sources of credentials. */
 async function bucketEndpoints(bucket: Bucket, environment: Environment): Promise<Endpoints> {
   const endpoints: Endpoints = { hosts: [await hostOf(bucket)], sockets: [], files: [] };
   const fixed = environment.AWS_ACCESS_KEY_ID && environment.AWS_SECRET_ACCESS_KEY;
@@ -52,7 +52,7 @@ async function bucketEndpoints(bucket: Bucket, environment: Environment): Promis
   return endpoints;
 }
 
-/** Asks the SDK where a request for the bucket would go; none is sent. */
+/** Lets the SDK compute the host of a request for the bucket, without sending one. */
 async function hostOf({ bucket, forcePathStyle }: Bucket): Promise<string> {
   const { S3Client, HeadBucketCommand } = await import('@aws-sdk/client-s3');
   let host: string | undefined;
@@ -72,7 +72,7 @@ async function hostOf({ bucket, forcePathStyle }: Bucket): Promise<string> {
   } catch (error) {
     if (host === undefined) {
       throw new ConfigError(
-        `S3_BUCKET is ${JSON.stringify(bucket)}, but where it is cannot be told: ${error instanceof Error ? error.message : error} (AWS_REGION, AWS_ENDPOINT_URL_S3)`,
+        `Cannot determine the address of the bucket ${JSON.stringify(bucket)} (S3_BUCKET): ${error instanceof Error ? error.message : error} (AWS_REGION, AWS_ENDPOINT_URL_S3)`,
       );
     }
   }
@@ -95,7 +95,6 @@ function sharedFiles(environment: Environment): string[] {
   return [folder, ...values(environment, 'AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE')];
 }
 
-/** Those that are set. */
 function values(environment: Environment, ...names: string[]): string[] {
   return names.flatMap((name) => environment[name] || []);
 }

@@ -3,22 +3,22 @@ import { S3Client } from '@aws-sdk/client-s3';
 const CONNECT_MS = 5_000;
 /** From sending a request without a large body to the head of its answer. */
 const ANSWER_MS = 30_000;
-/** Uploads at once times the parts each has under way, and as many readers. */
+/** Concurrent uploads times their concurrent parts, and as many readers. */
 const SOCKETS = 256;
 
 /** The connections to one object storage. */
 export interface S3Clients {
   client: S3Client;
   /**
-   * Asks once, over a new connection, for as long as whoever asks wants to wait: what it learns is true of the storage and
-   * not of a connection.
+   * Sends one attempt over a new connection, and waits as long as its caller: the result is true of the storage and not
+   * of a connection.
    */
   probe: S3Client;
 }
 
 /**
- * Clients that take endpoint, region and credentials from the AWS SDK's standard environment variables. No request waits
- * for ever: neither for a connection nor for an answer.
+ * Creates clients that take endpoint, region and credentials from the AWS SDK's standard environment variables. Every
+ * request limits its waits for a connection and for an answer.
  */
 export function createS3Clients(options: { forcePathStyle: boolean }): S3Clients {
   return {
@@ -33,7 +33,7 @@ function createClient(
 ): S3Client {
   return new S3Client({
     forcePathStyle,
-    // Stores other than AWS refuse the checksums that the SDK would add to every request.
+    // Stores other than AWS reject the checksums that the SDK would add to every request.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: attempts,
@@ -41,7 +41,7 @@ function createClient(
       connectionTimeout: connectMs,
       requestTimeout: ANSWER_MS,
       throwOnRequestTimeout: true,
-      // A player that pauses reads nothing for minutes: silence on a socket is no fault.
+      // A paused player reads nothing for minutes: a silent socket is not an error.
       socketTimeout: 0,
       httpAgent: { keepAlive, maxSockets: SOCKETS },
       httpsAgent: { keepAlive, maxSockets: SOCKETS },

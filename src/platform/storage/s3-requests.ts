@@ -13,25 +13,25 @@ import {
 import type { Source } from './source.ts';
 import { sha256Of } from './thread/sha256.ts';
 
-/** For completing, in milliseconds: some stores copy the whole object before they answer. */
+/** Time limit of completing, in milliseconds: some stores copy the whole object before they answer. */
 export const COMPLETE_MS = 15 * 60_000;
-/** A part may take as long as it does at the slowest line that counts as one, and a while to be written down. */
+/** A part may take the time of the slowest acceptable line, plus this for storing it. */
 const PART_MS = 30_000;
 const SLOWEST_BYTES_PER_MS = 64;
-/** How long after a fault the outcome of requests other than parts is waited for. */
+/** The time after an error during which the outcome of requests other than parts is awaited. */
 const SETTLE_MS = 10_000;
 
-/** Where an object is to be. */
+/** The location of an object. */
 export interface S3Object {
   Bucket: string;
   Key: string;
 }
 
-/** What every answer has. */
+/** The common field of all answers. */
 type ResponseMetadata = Pick<UploadPartCommandOutput, '$metadata'>;
 
 /**
- * The requests of one upload. The first fault ends its source and all parts under way; of every other request the outcome
+ * The requests of one upload. The first error ends its source and all pending parts; the outcome of every other request
  * should be known.
  */
 export class UploadRequests {
@@ -40,7 +40,7 @@ export class UploadRequests {
   readonly #partBytes: number;
   readonly #settled: AbortSignal;
   readonly #onDoubt: (() => void) | undefined;
-  /** The client's own, which tells each request the type of its answer. */
+  /** That of the client, which types the answer of each request. */
   readonly send: S3Client['send'];
 
   constructor(client: S3Client, source: Source, size: number, onDoubt?: () => void) {
@@ -57,12 +57,12 @@ export class UploadRequests {
     this.#source.fail(error);
   }
 
-  /** @throws the first fault */
+  /** @throws the first error */
   throwIfFailed(): void {
     this.#source.signal.throwIfAborted();
   }
 
-  /** @param bytes of the object */
+  /** @param bytes the size of the object */
   async complete(input: CompleteMultipartUploadCommandInput, bytes: number): Promise<void> {
     const options = { abortSignal: this.#settled, requestTimeout: COMPLETE_MS };
     await this.#run(true, () =>
@@ -73,7 +73,7 @@ export class UploadRequests {
   }
 
   #send(command: Parameters<S3Client['send']>[0]): Promise<ResponseMetadata> {
-    // A part that is carried out late leaves nothing, once its upload has been aborted.
+    // A late part leaves nothing after its upload is aborted.
     const isPart = command instanceof UploadPartCommand;
     const options = {
       abortSignal: isPart ? this.#source.signal : this.#settled,
@@ -98,10 +98,10 @@ export class UploadRequests {
 }
 
 /**
- * Completes a multipart upload, or finds that this has been done: an answer may have been lost.
+ * Completes a multipart upload, or finds that it is complete: an earlier answer may have been lost.
  *
- * @param bytes of the object
- * @throws {NoSuchUpload} when there is neither the upload nor the object
+ * @param bytes the size of the object
+ * @throws {NoSuchUpload} when neither the upload nor the object exists
  */
 export async function unlessComplete(
   client: S3Client,
@@ -119,7 +119,7 @@ export async function unlessComplete(
   });
 }
 
-/** Its bytes are signed with the request: the client would sum them in the thread that receives more of them. */
+/** Signs the body. The client would hash it in the thread that receives more bytes. */
 export async function sumBody(command: UploadPartCommand, bytes: Uint8Array): Promise<void> {
   const sum = await sha256Of(bytes);
   command.middlewareStack.add(
@@ -131,25 +131,25 @@ export async function sumBody(command: UploadPartCommand, bytes: Uint8Array): Pr
   );
 }
 
-/** Whether the store has said that it did not do what it was asked for, and was asked only once. */
+/** Reports whether the store has refused a request for certain, and received it only once. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   const { httpStatusCode = 500, attempts = 1 } = error.$metadata;
   return httpStatusCode < 500 && attempts === 1;
 }
 
-/** For one attempt, in milliseconds; undefined for what is soon done. */
+/** Returns the time limit of one attempt in milliseconds; undefined for short requests. */
 function timeLimit(command: object, size: number): number | undefined {
   const sends = command instanceof UploadPartCommand || command instanceof PutObjectCommand;
   return sends ? partMs(size) : undefined;
 }
 
-/** For one attempt to send so many bytes, in milliseconds. */
+/** Returns the time limit of one attempt to send so many bytes, in milliseconds. */
 export function partMs(bytes: number): number {
   return PART_MS + bytes / SLOWEST_BYTES_PER_MS;
 }
 
-/** Aborts some time after another signal does. */
+/** Returns a signal that aborts some time after another one. */
 function delayed(signal: AbortSignal, ms: number): AbortSignal {
   const controller = new AbortController();
   const start = () => void setTimeout(() => controller.abort(signal.reason), ms).unref();

@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { patientTimer } from '../process/timeout.ts';
 
-/** The object storage takes connections and says nothing. */
+/** The object storage accepts connections but does not answer. */
 export class StorageSilent extends Error {
   override name = 'StorageSilent';
   constructor() {
@@ -9,20 +9,20 @@ export class StorageSilent extends Error {
   }
 }
 
-/** When the storage counts as silent, in milliseconds. */
+/** Limits after which the storage counts as silent, in milliseconds. */
 export interface SilenceLimits {
-  /** How long a request may take before the storage is asked whether it is there. */
+  /** The time a request may take before the storage is probed. */
   patienceMs: number;
-  /** How long it has to answer that. */
+  /** The time the answer to a probe may take. */
   answerMs: number;
 }
 
 /**
- * The client, but that all its requests end once the storage has gone silent. How long a single request takes says
- * little: a part may be moving over a slow line, a large object being put together. So while one takes long, the
- * storage is asked something small beside it.
+ * Wraps a client so that all its requests fail once the storage is silent. The duration of a single request proves
+ * little: a part may use a slow line, or the store may assemble a large object. So a small probe is sent while a
+ * request takes long.
  *
- * @param ask settles when the storage answers, whatever it answers
+ * @param ask settles when the storage answers, with any answer
  */
 export function endingInSilence(
   client: S3Client,
@@ -44,7 +44,7 @@ export function endingInSilence(
     abortSignal?.addEventListener('abort', onAbort, { once: true });
     let answered = false;
     const timer = setInterval(async () => {
-      // What has begun to be read has its own limit.
+      // Reading a body has its own limit.
       if ((await isSilent()) && !answered) stop.abort(new StorageSilent());
     }, limits.patienceMs);
     try {
@@ -63,7 +63,7 @@ export function endingInSilence(
 async function askOnce(ask: (signal: AbortSignal) => Promise<unknown>, answerMs: number): Promise<boolean> {
   const limit = new AbortController();
   const cancel = patientTimer(answerMs, () => limit.abort());
-  // Whatever else goes wrong is an answer, or ends the request by itself.
+  // Any other error is an answer, or ends the request by itself.
   await ask(limit.signal).catch(() => undefined);
   cancel();
   return limit.signal.aborted;

@@ -14,29 +14,28 @@ import type { Source } from './source.ts';
 
 const LEAST = 2;
 const MOST = 8;
-/** Parts in line somewhere on the way: fewer leave the line idle at times, more only take memory. */
+/** Parts that queue somewhere on the way: fewer leave the line idle at times, more only use memory. */
 const FEW_IN_LINE = 2;
 const MANY_IN_LINE = 4;
 
 /**
- * How many parts of an upload should be on their way at once. A store that is far away needs many; where parts take the
- * longer the more there are, they stand in line, be it for the line, the disk or the processor, and more would not be
- * stored sooner.
+ * The number of parts of an upload to send concurrently. A distant store needs many. When parts take longer the more
+ * there are, they queue for the line, the disk or the processor, and more would not be stored sooner.
  */
 export class PartsUnderWay {
   #most = LEAST;
   #fastestMs = Number.POSITIVE_INFINITY;
 
-  /** As things are; from 2 to 8. */
+  /** The current number, from 2 to 8. */
   get most(): number {
     return this.#most;
   }
 
   /**
-   * A part has been stored.
+   * Records a stored part.
    *
-   * @param ms how long that took
-   * @param atOnce how many parts were under way when it was sent, with itself
+   * @param ms the time it took
+   * @param atOnce the number of pending parts when it was sent, itself included
    */
   took(ms: number, atOnce: number): void {
     this.#fastestMs = Math.min(this.#fastestMs, ms);
@@ -48,20 +47,20 @@ export class PartsUnderWay {
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
-/** The least that stores take: what is gained by more is lost by the memory for it. */
+/** The minimum of stores: larger parts gain less than their memory costs. */
 const MIN_PART_BYTES = 5 * MIB;
 const ASSUMED_BYTES = 100 * 1024 * MIB;
 
-/** How large the parts of an object of up to `expectedBytes` are, all of one size as some stores want them. */
+/** Returns the part size for an object of up to `expectedBytes`. All parts have one size, as some stores require. */
 export function partBytes(expectedBytes = ASSUMED_BYTES): number {
   return Math.max(MIN_PART_BYTES, Math.ceil(expectedBytes / MAX_PARTS / MIB) * MIB);
 }
 
 /**
- * Sends a source as one object, in parts when it is larger than one. Settles only when nothing is under way any
- * more, so that the caller may clean up after a failure.
+ * Sends a source as one object, in parts when it is larger than one. Settles after the last request, so that the caller
+ * may clean up after a failure.
  *
- * @returns whether the store may hold another multipart upload under the key, begun by a request whose answer was lost
+ * @returns true when the store may hold another multipart upload under the key, because an answer was lost
  */
 export async function sendObject(
   client: S3Client,
@@ -76,7 +75,7 @@ export async function sendObject(
   if (first.done || first.value.block.length < size) {
     const Body = first.done ? Buffer.alloc(0) : first.value.block;
     await requests.send(new PutObjectCommand({ ...object, Body }));
-    // To its end: all has been shown to the caller by then.
+    // Reads to the end: the caller has seen all bytes by then.
     await blocks.next();
     return { repeated: false };
   }
@@ -92,13 +91,13 @@ export async function sendObject(
   return { repeated: ($metadata.attempts ?? 1) > 1 };
 }
 
-/** Where parts go, and the number of the first one. */
+/** The destination of parts, and the number of the first one. */
 type PartsOf = S3Object & { UploadId: string | undefined; first: number };
 
 /**
- * Sends blocks as parts, several at once. Settles when none is under way.
+ * Sends blocks as parts, several concurrently. Settles when none is pending.
  *
- * @param onPart is told of each part that the store has, in their order, one after the other
+ * @param onPart receives each stored part, in order, one after another
  */
 async function sendParts(
   requests: UploadRequests,
@@ -124,7 +123,7 @@ async function sendParts(
   try {
     for await (const block of blocks) {
       const sending = send(PartNumber++, block);
-      // Stays rejected with the first fault: a part after a missing one is not told of.
+      // Stays rejected after the first error: a part after a missing one is not reported.
       told = Promise.all([sending, told]).then(([{ part, bytes }]) => onPart(part, bytes));
       told.catch((error) => requests.fail(error));
       const settled = sending.catch(() => undefined).finally(() => underWay.delete(settled));
@@ -141,8 +140,8 @@ async function sendParts(
 /**
  * Sends a source as further parts of a multipart upload.
  *
- * @param where.first the number of the first part; one of that number, or a higher one, is replaced
- * @returns what is left over at the end and is less than a part; it is there until the memory is closed
+ * @param where.first the number of the first part; parts with this or a higher number are replaced
+ * @returns the remaining bytes, less than a part; valid until the memory is closed
  */
 export async function appendParts(
   client: S3Client,
@@ -156,7 +155,7 @@ export async function appendParts(
   const whole = async function* () {
     for await (const block of gather(source, size, memory)) {
       if (block.block.length === size) yield block;
-      // Its memory is not given back: whoever keeps it needs it for so long.
+      // Its memory is kept for the caller.
       else rest = block.block;
     }
   };
@@ -165,9 +164,9 @@ export async function appendParts(
 }
 
 /**
- * Puts an object together of its parts, in their order, and what comes after them.
+ * Assembles an object from its parts, in order, and the bytes after them.
  *
- * @throws {NoSuchUpload} when it was never begun, or removed
+ * @throws {NoSuchUpload} when it was never begun, or was removed
  */
 export async function completeParts(
   client: S3Client,
@@ -178,7 +177,7 @@ export async function completeParts(
   const Parts: CompletedPart[] = receipts.map((ETag, i) => ({ ETag, PartNumber: i + 1 }));
   const bytes = receipts.length * size + rest.length;
   await unlessComplete(client, where, bytes, async () => {
-    // An object has a part, be it empty.
+    // An object needs a part, even an empty one.
     if (rest.length > 0 || receipts.length === 0) {
       const PartNumber = receipts.length + 1;
       const command = new UploadPartCommand({ ...where, PartNumber, Body: rest });

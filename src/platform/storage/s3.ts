@@ -37,20 +37,20 @@ import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';
 
 const CHECK_MS = 5_000;
-/** How long a failed `put` may hold up its caller to clean up; what stays is on the staging ledger. */
+/** The time a failed `put` may spend on cleaning up; the staging ledger keeps what is left. */
 const CLEAN_UP_MS = 5_000;
 const REMOVALS_AT_ONCE = 8;
-/** Comes after every character of a key. */
+/** Sorts after every character of a key. */
 const AFTER_ALL = '~';
-/** Says of an object that it may have been begun twice, because an answer was lost. */
+/** Marks an object that may have been begun twice, because an answer was lost. */
 const AGAIN = 'again';
 
-/** How long the storage may say nothing, in milliseconds. */
+/** Limits of silence, in milliseconds. */
 export interface S3Limits extends SilenceLimits {
-  /** In the middle of an object that is being read. */
+  /** In the middle of a body. */
   idleMs: number;
 }
-/** An upload is refused before its client gives up, and a connection may need three tries. */
+/** An upload fails before its client gives up, and a connection may need three attempts. */
 const LIMITS: S3Limits = { patienceMs: 5_000, answerMs: 8_000, idleMs: 20_000 };
 
 /** Objects in a bucket, each under its key. */
@@ -147,7 +147,7 @@ export class S3Storage implements ObjectStorage {
   async size(key: string): Promise<number> {
     const command = new HeadObjectCommand(this.#object(key));
     const { ContentLength } = await this.#client.send(command).catch(rethrowFor(key));
-    if (ContentLength === undefined) throw new Error('The object storage did not say how large an object is.');
+    if (ContentLength === undefined) throw new Error('The object storage did not report the size of an object.');
     return ContentLength;
   }
 
@@ -193,7 +193,7 @@ export class S3Storage implements ObjectStorage {
     const limit = AbortSignal.timeout(CHECK_MS);
     await this.#ask(signal ? AbortSignal.any([signal, limit]) : limit).catch((error) => {
       if (!(error instanceof S3ServiceException)) throw error;
-      // To the question whether a bucket is there S3 answers without a word.
+      // S3 answers this request without a message.
       throw new Error(`HTTP ${error.$metadata.httpStatusCode}`, { cause: error });
     });
   }
@@ -220,7 +220,7 @@ export class S3Storage implements ObjectStorage {
     return { Bucket: this.#bucket, Key: requireObjectKey(key) };
   }
 
-  /** Uploads first: one that were completed in between would bring the object back. */
+  /** Aborts uploads first: one that completes in between would restore the object. */
   async #removeOne(key: string, abortSignal?: AbortSignal): Promise<void> {
     await this.#abortMultiparts(key, abortSignal);
     await this.#client.send(new DeleteObjectCommand(this.#object(key)), { abortSignal });
@@ -252,11 +252,11 @@ export class S3Storage implements ObjectStorage {
   }
 }
 
-/** Tells a missing object and a range outside it from other refusals. */
+/** Translates the errors for a missing object and for a range outside it. */
 function rethrowFor(key: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof S3ServiceException) {
-      // HEAD answers have no body that would name the fault.
+      // HEAD answers have no body that would name the error.
       if (error.name === 'NoSuchKey' || error.name === 'NotFound') throw new ObjectNotFound(key);
       if (error.name === 'InvalidRange') throw new RangeNotSatisfiable();
     }

@@ -4,13 +4,12 @@ import { ObjectNotFound, type PutOptions, refused } from './port.ts';
 type SourceOptions = Pick<PutOptions, 'signal' | 'onBytes' | 'disposable'>;
 
 /**
- * What a `put` reads from, mostly a stream. Whoever finds the first fault (the sender, the caller's signal, the storage) ends
- * it for all: the stream is destroyed, so that nobody waits for a reader that has gone, and `signal` aborts with
- * that first fault.
+ * The input of a `put`, mostly a stream. The first error of the sender, the caller's signal or the storage ends it for
+ * all: the stream is destroyed, so that nothing waits for a reader that is gone, and `signal` aborts with that error.
  */
 export class Source {
   readonly #body: Readable | undefined;
-  /** All of it, where that is in memory already. */
+  /** The complete bytes, if they are in memory already. */
   readonly whole: Uint8Array | undefined;
   readonly #options: SourceOptions;
   readonly #stop = new AbortController();
@@ -21,18 +20,18 @@ export class Source {
     if (body instanceof Uint8Array) this.whole = body;
     else this.#body = body;
     this.#options = options;
-    // Never removed: an error that arrives after the last reader has gone would end the process.
+    // Never removed: an error after the last read would end the process.
     this.#body?.on('error', (error) => this.#end(error));
     if (options.signal?.aborted) this.#end(options.signal.reason);
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
 
-  /** Aborts with the first fault as its reason. */
+  /** Aborts with the first error as its reason. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** The bytes as they come. A chunk is there until the next one is asked for. @throws the first fault */
+  /** Yields the bytes as they arrive. A chunk is valid until the next one is requested. @throws the first error */
   async *chunks(): AsyncGenerator<Uint8Array, void, void> {
     try {
       for await (const chunk of (this.#body ?? []) as AsyncIterable<Uint8Array>) {
@@ -46,7 +45,10 @@ export class Source {
     this.signal.throwIfAborted();
   }
 
-  /** Shows the caller more of the bytes. @returns a promise while they are looked at; never rejects, but ends the source */
+  /**
+   * Shows more of the bytes to the caller. @returns a promise while they are in use; an error ends the source instead
+   * of rejecting it
+   */
   show(bytes: Uint8Array): Promise<void> | undefined {
     try {
       return this.#options.onBytes?.(bytes)?.catch((error) => this.#end(error));
@@ -56,7 +58,7 @@ export class Source {
     }
   }
 
-  /** The same promise, but that a fault ends the wait. @throws the first fault */
+  /** Returns the promise, but rejects on an error of the source. @throws the first error */
   orFailure<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const onFault = () => reject(this.signal.reason);
@@ -66,7 +68,7 @@ export class Source {
     });
   }
 
-  /** What a caller gave is looked at; when that throws, nobody reads the stream. */
+  /** Validates the caller's input; an error destroys the stream. */
   orDestroy<T>(look: () => T): T {
     try {
       return look();
@@ -76,7 +78,7 @@ export class Source {
     }
   }
 
-  /** Tells the caller something; when that rejects, the fault is the caller's. */
+  /** Waits for the caller; its rejection counts as an error of the caller. */
   async tell(told: Promise<void>): Promise<void> {
     try {
       await told;
@@ -86,7 +88,7 @@ export class Source {
     }
   }
 
-  /** Ends the stream because of a fault of the storage; only the first fault counts. */
+  /** Ends the stream because of an error of the storage; only the first error counts. */
   fail(reason: unknown): void {
     if (this.signal.aborted) return;
     this.#refused = true;
@@ -94,9 +96,9 @@ export class Source {
   }
 
   /**
-   * Runs a store's work on the source; a fault ends the source.
+   * Runs the work of a storage on the source; an error ends the source.
    *
-   * @throws {StorageRefused} when that was a fault of the work; else the first fault
+   * @throws {StorageRefused} when the work failed; else the first error
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -113,13 +115,13 @@ export class Source {
   #end(reason: unknown): void {
     if (this.signal.aborted) return;
     this.#stop.abort(reason);
-    this.#body?.destroy(reason instanceof Error ? reason : new Error('The upload was given up.', { cause: reason }));
+    this.#body?.destroy(reason instanceof Error ? reason : new Error('The upload was aborted.', { cause: reason }));
   }
 }
 
 /**
- * Frees the memory of a chunk. What comes from a socket is a buffer of its own each time, and hardly anything else is made
- * on the way: the collector would run seldom, find hundreds of megabytes, and take a fifth of the time for them.
+ * Frees the memory of a chunk. Each chunk from a socket has its own buffer, and little else is allocated: garbage
+ * collection would run rarely, find hundreds of megabytes, and take a fifth of the time.
  */
 function dispose(chunk: Uint8Array): void {
   const { buffer, byteLength } = chunk;

@@ -2,16 +2,13 @@ import { sql } from 'kysely';
 import type { Transaction } from '../database/kysely.ts';
 import { GONE } from './sweep.ts';
 
-/**
- * The sweep took an object that somebody still wanted: its owner's time had run out, that of a process by a silence of a
- * whole lease.
- */
+/** The sweep removed an object that was still in use, because the lease of its owner had expired. */
 export class StagingExpired extends Error {
   override name = 'StagingExpired';
 }
 
 /**
- * Takes objects of an owner off the ledger, as `StagingLedger.commit` does with those of its process.
+ * Takes objects of an owner off the ledger, as `StagingLedger.commit` does for this process.
  *
  * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
  */
@@ -27,7 +24,7 @@ export async function commitOwned(trx: Transaction, owner: string, keys: readonl
 }
 
 /**
- * Lets objects of an owner that is no process expire at another time.
+ * Changes the expiry of objects whose owner is not a process.
  *
  * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
  */
@@ -49,9 +46,9 @@ export async function extendOwned(
 }
 
 /**
- * Gives up objects of an owner that is no process, all unless named: the sweep removes them soon after the commit.
+ * Releases objects whose owner is not a process, all unless named: the sweep removes them soon after the commit.
  *
- * @param options.doubtful the storage may still be about to store them: it removes them once more, later
+ * @param options.doubtful the storage may still store them: the sweep removes them once more, later
  */
 export async function releaseOwned(
   trx: Transaction,
@@ -67,7 +64,7 @@ export async function releaseOwned(
 
 /**
  * Enters objects whose rows the same transaction deletes: the sweep removes them soon after the commit, whatever
- * happens to this process. One that stands there already, which no row's should, keeps nobody from deleting it.
+ * happens to this process. An existing entry, which no row's object should have, does not block the deletion.
  */
 export async function releaseObjects(trx: Transaction, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
@@ -78,7 +75,7 @@ export async function releaseObjects(trx: Transaction, keys: readonly string[]):
     .execute();
 }
 
-/** @throws {StagingExpired} when one of the keys is not among those that were found */
+/** @throws {StagingExpired} when one of the keys was not found */
 export function requireAll(keys: readonly string[], found: readonly { object_key: string }[]): void {
   const there = new Set(found.map(({ object_key }) => object_key));
   if (!keys.every((key) => there.has(key))) throw new StagingExpired('A staged object has been swept.');

@@ -10,20 +10,20 @@ import { mayRemove } from './removals.ts';
 import { commitOwned, requireAll, StagingExpired } from './staging-entries.ts';
 import { GONE, sweepStaging } from './sweep.ts';
 
-/** How long an entry outlives its owner's last sign of life. */
+/** The time an entry outlives its owner's last renewal. */
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 15_000;
-/** What the sweep does in any case may hold up the caller for so long. */
+/** The longest time that `discard` waits for the storage; the sweep removes the rest. */
 const REMOVAL_MS = 3_000;
 
 /**
  * The staging ledger: objects that no committed row owns. An object is entered before its first byte is stored and
- * leaves in the transaction that commits the row naming it, so whatever a killed process leaves behind is known.
- * One ledger per process; `owner` is unique to it. An object that is stored and has to outlive the process is handed to
- * an owner of another kind, which says itself when it expires (`handToOwner`).
+ * leaves in the transaction that commits the row naming it, so the leftovers of a killed process are known. One ledger
+ * per process, under a unique `owner`. A stored object that must outlive the process is handed to another kind of
+ * owner, which sets its expiry (`handToOwner`).
  *
- * An object may be removed only once its owner has left its entry. That happens in a transaction of its own, which either
- * waits for a commit under way and then finds no entry, or makes that commit fail.
+ * An object may be removed only after its entry has lost its owner. That is a separate transaction, which either waits
+ * for a running commit and then finds no entry, or makes that commit fail.
  */
 export class StagingLedger {
   readonly #database: Database;
@@ -32,16 +32,16 @@ export class StagingLedger {
   readonly #owner: string;
   readonly #log: Logger;
   readonly #renewal: NodeJS.Timeout;
-  /** Entered by this process and not known to have left the ledger: whom to tell when they are lost. */
+  /** Entries of this process that may still be on the ledger. */
   readonly #staged = new Map<string, Staged>();
-  /** Discarded while the database did not answer; must not be renewed. */
+  /** Discarded during an outage of the database; must not be renewed. */
   readonly #undiscarded = new Set<string>();
-  /** Those that may still be stored when nobody wants them any more. */
+  /** Keys whose objects the storage may still store after they are discarded. */
   readonly #doubtful = new Set<string>();
   #renewing = false;
   #discarding = false;
 
-  /** @param options.vital connections that nothing else can use up, for the renewal; else it waits with the others */
+  /** @param options.vital connections for the renewal that nothing else can use up; by default it shares `database` */
   constructor(options: {
     database: Database;
     vital?: Database;
@@ -61,9 +61,9 @@ export class StagingLedger {
   /**
    * Enters a new key; the caller may then store an object under it.
    *
-   * @param onLost is told soon after the sweep has taken the key: what is being stored under it, or beside it, is in vain.
-   * May be told of a key that has left the ledger in another way.
-   * @param incoming what is told of it while it is stored; how far it is, at each renewal
+   * @param onLost called soon after the sweep has taken the key: storing it, or anything that belongs to it, is in
+   * vain. May also be called for a key that has left the ledger in another way.
+   * @param incoming shown to operators while the object is stored; its progress is written at each renewal
    */
   async stage(
     kind: string,
@@ -98,8 +98,8 @@ export class StagingLedger {
   }
 
   /**
-   * Hands objects that are stored to another owner, which is no process: from then on they live until `expiresAt`,
-   * whatever becomes of this process. See `commitOwned`, `extendOwned` and `releaseOwned`.
+   * Hands stored objects to an owner that is not a process: from then on they live until `expiresAt`, independent of
+   * this process. See `commitOwned`, `extendOwned` and `releaseOwned`.
    *
    * @param owner a name that no process has
    * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
@@ -121,16 +121,16 @@ export class StagingLedger {
   }
 
   /**
-   * An object may be stored at a time that nobody knows: when it is discarded, it is given up like those of a process that
-   * has gone.
+   * Marks an object that may be stored at an unknown time: when it is discarded, it is treated like those of dead
+   * processes.
    */
   doubt(key: string): void {
     this.#doubtful.add(key);
   }
 
   /**
-   * Removes objects that will not be committed, or were released. Keys that are not on the ledger are left alone: of
-   * a commit whose answer was lost, nobody knows but the database. What cannot be removed now is left to the sweep.
+   * Removes objects that will not be committed, or were released. Ignores keys that are not on the ledger: after a lost
+   * answer only the database knows the outcome of a commit. The sweep removes what cannot be removed now.
    */
   async discard(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
@@ -140,28 +140,35 @@ export class StagingLedger {
       const removable = await this.#disown(keys);
       disowned = true;
       if (removable.length === 0) return;
-      await withTimeout(this.#storage.remove(removable), REMOVAL_MS, 'Removing the objects takes long.');
+      await withTimeout(
+        this.#storage.remove(removable),
+        REMOVAL_MS,
+        `The storage did not remove the objects within ${REMOVAL_MS} ms.`,
+      );
       await this.#database.deleteFrom('staging').where('object_key', 'in', removable).execute();
     } catch (error) {
       if (!disowned) for (const key of keys) this.#undiscarded.add(key);
-      this.#log.warn({ err: error, objects: keys.length }, 'could not remove staged objects; the sweep will');
+      this.#log.warn(
+        { err: error, objects: keys.length },
+        'could not remove staged objects; the sweep will remove them',
+      );
     }
   }
 
   /**
-   * Removes the objects of expired entries, then the entries. Safe to run in several processes at once.
+   * Removes the objects of expired entries, then the entries. Safe to run in several processes concurrently.
    *
-   * @param seen of the database: an outage of it is no silence of the owners
-   * @returns how many objects were removed
+   * @param seen of the database: an outage does not count as silence of the owners
+   * @returns the number of removed objects
    */
   async sweep(seen: Watched | undefined): Promise<number> {
     const parts = { database: this.#database, storage: this.#storage, log: this.#log };
     return sweepStaging(parts, LEASE_SECONDS, seen);
   }
 
-  /** Keeps the entries of this process alive, and tells of those that are lost; runs by itself. */
+  /** Renews the entries of this process, and reports lost ones; runs periodically by itself. */
   async renew(): Promise<void> {
-    // An entry that somebody else holds for a minute must not keep the others from being renewed.
+    // An entry locked by another transaction for a minute must not delay the renewal.
     await Promise.all([this.#renewStaged(), this.#discardLate()]);
   }
 
@@ -169,7 +176,7 @@ export class StagingLedger {
     if (this.#renewing) return;
     this.#renewing = true;
     try {
-      // Nobody here knows of an entry whose answer was lost on the way: it shall expire.
+      // An entry whose insertion got no answer is unknown here; it shall expire.
       const staged = [...this.#staged.keys()];
       if (staged.length === 0) return;
       const received = JSON.stringify(
@@ -182,7 +189,7 @@ export class StagingLedger {
           received_bytes: sql<number>`coalesce((${received}::jsonb ->> object_key)::bigint, received_bytes)`,
         })
         .where('object_key', 'in', (from) =>
-          // An entry in a commit that takes long must not hold up the others.
+          // An entry in a long commit must not delay the rest.
           from
             .selectFrom('staging')
             .select('object_key')
@@ -206,9 +213,9 @@ export class StagingLedger {
   }
 
   /**
-   * Takes the owner from those of the keys that no commit has taken; they expire now.
+   * Removes the owner of keys that no commit has taken; they expire now.
    *
-   * @returns those that can be removed for good; the doubtful ones are left to the sweep
+   * @returns the keys that can be removed for good; the sweep removes doubtful ones
    */
   async #disown(keys: readonly string[]): Promise<string[]> {
     const doubtful = keys.filter((key) => this.#doubtful.has(key));
@@ -231,7 +238,7 @@ export class StagingLedger {
     return given.map((row) => row.object_key);
   }
 
-  /** Those that a commit under way holds are there to be read. */
+  /** Entries that a running commit has locked can still be read. */
   async #tellOfLost(): Promise<void> {
     const staged = [...this.#staged.keys()];
     if (staged.length === 0) return;
@@ -257,18 +264,18 @@ export class StagingLedger {
       await this.#disown(keys);
       for (const key of keys) this.#undiscarded.delete(key);
     } catch (error) {
-      this.#log.warn({ err: error, objects: keys.length }, 'could not give up staged objects');
+      this.#log.warn({ err: error, objects: keys.length }, 'could not release staged objects');
     } finally {
       this.#discarding = false;
     }
   }
 }
 
-/** What a process knows of an entry of its own. */
+/** An entry of this process. */
 interface Staged {
-  /** Whom to tell when it is lost. */
+  /** Called when it is lost. */
   onLost: (reason: StagingExpired) => void;
-  /** How many of its bytes have come. */
+  /** The number of bytes received. */
   received?: () => number;
 }
 

@@ -6,15 +6,15 @@ import type { ObjectStorage } from './port.ts';
 import { mayRemove } from './removals.ts';
 
 const BATCH = 50;
-/** A sweep that has more to do leaves it to the next one, so that it shows that it lives. */
+/** A sweep leaves more entries to the next one, so that the process can report progress. */
 const BATCHES = 20;
 /**
- * How long an entry stays after an object of an owner that has gone was removed, and until a removal that failed is tried
- * again. An owner that was only held up may finish storing an object that has just been removed, and so may the storage
- * when it was asked for that before; the second removal gets that one.
+ * The time an entry stays after the object of a dead owner was removed, and the pause after a failed removal. An owner
+ * that was only suspended may finish storing the removed object, and so may the storage after a lost request; the
+ * second removal deletes it.
  */
 const GRACE_SECONDS = 120;
-/** Stands for owners that have gone, and for all who cannot say what the storage may still do. No process is called so. */
+/** Stands for dead owners, and for owners that do not know what the storage may still do. No process has this name. */
 export const GONE = 'gone';
 
 interface ExpiredEntry {
@@ -24,11 +24,11 @@ interface ExpiredEntry {
 
 /**
  * Removes the objects of expired entries of the staging ledger, then the entries. No transaction is open while the
- * storage works, and an object that cannot be removed does not keep others from being.
+ * storage works, and an object that cannot be removed does not block the rest.
  *
  * @param leaseSeconds how long an owner may be silent
- * @param seen without a watch of that length, only what has no owner any more is removed
- * @returns how many objects were removed
+ * @param seen without a watch of that length, only entries without an owner are removed
+ * @returns the number of removed objects
  */
 export async function sweepStaging(
   { database, storage, log }: { database: Database; storage: ObjectStorage; log: Logger },
@@ -55,14 +55,14 @@ export async function sweepStaging(
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) {
       const objects = entries.length - removed.length;
-      log.warn({ err: failure.reason, objects }, 'could not sweep staged objects; they are tried again');
+      log.warn({ err: failure.reason, objects }, 'could not sweep staged objects; the next sweep will retry');
     }
     if (failure || entries.length < BATCH) break;
   }
   return swept;
 }
 
-/** Takes the owners from expired entries and keeps other sweeps away from them for a while. */
+/** Removes the owners of expired entries and reserves them for this sweep for a while. */
 async function disownExpired(
   database: Database,
   leaseSeconds: number,

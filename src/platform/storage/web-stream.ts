@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { patientTimer } from '../process/timeout.ts';
 
-/** When to give up on a stream that is being read. */
+/** Limits of reading a stream. */
 export interface StreamLimits {
-  /** Longest wait in milliseconds for the next bytes; a reader that pauses does not count. */
+  /** Longest wait in milliseconds for the next bytes; the pauses of the reader do not count. */
   idleMs?: number;
   signal?: AbortSignal;
 }
 
 /**
- * A web stream over a Node stream, read on demand. Ending, failing, cancelling and aborting all close what is
- * beneath it, on both runtimes.
+ * Converts a Node stream to a web stream, read on demand. Its end, errors, cancelling and aborting all close the
+ * underlying stream, on both runtimes.
  */
 export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {}): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   const onAbort = () => {
     const reason: unknown = signal?.reason;
-    body.destroy(reason instanceof Error ? reason : new Error('Reading was given up.', { cause: reason }));
+    body.destroy(reason instanceof Error ? reason : new Error('Reading was aborted.', { cause: reason }));
   };
   const release = () => signal?.removeEventListener('abort', onAbort);
-  // A fault between two reads would end the process; the next read reports it.
+  // An error between two reads would end the process; the next read reports it.
   body.on('error', release);
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted) onAbort();
@@ -28,7 +28,7 @@ export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {})
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const cancel =
-        idleMs && patientTimer(idleMs, () => body.destroy(new Error('The storage stopped sending an object.')));
+        idleMs && patientTimer(idleMs, () => body.destroy(new Error('The object storage stopped sending an object.')));
       try {
         const next = await chunks.next();
         if (!next.done) return controller.enqueue(next.value);

@@ -11,20 +11,22 @@ const SETTINGS = [
   `--username=${ROLE}`,
   '--auth=scram-sha-256',
   '--encoding=UTF8',
-  // PostgreSQL's own: sorting must not depend on what this machine has installed.
+  // PostgreSQL's own locale: the sort order must not depend on the locales of this machine.
   '--locale=C',
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
 ];
 const SINGLE_USER = ['postgres', '--single', '-c', 'exit_on_error=on', '-c', 'fsync=off', 'postgres'];
 
-/** Makes the cluster, with Inlet's empty database in it, when there is none yet. */
+/** Creates the cluster with an empty database for Inlet, unless it exists. */
 export async function ensureCluster(paths: EmbeddedPaths): Promise<void> {
   const { cluster, secret, newCluster } = paths;
   rmSync(newCluster, { recursive: true, force: true, maxRetries: 10 });
   if (existsSync(join(cluster, 'PG_VERSION'))) {
     if (!existsSync(secret)) {
-      throw new Error(`${secret} is missing, the password of ${cluster}; restore it, or remove both to begin anew`);
+      throw new Error(
+        `${secret}, the password of ${cluster}, is missing; restore it, or remove both to create a new database`,
+      );
     }
     if (statSync(cluster).uid === 0) giveAway(cluster, paths);
     return;
@@ -43,7 +45,7 @@ export async function ensureCluster(paths: EmbeddedPaths): Promise<void> {
   }
 }
 
-/** The address of the database on a server that listens on the port; holds the password. */
+/** Returns the URL of the database on a server that listens on the port. It contains the password. */
 export function databaseUrl({ secret }: EmbeddedPaths, port: number): string {
   return `postgres://${ROLE}:${readFileSync(secret, 'utf8').trim()}@127.0.0.1:${port}/${ROLE}`;
 }
@@ -56,7 +58,7 @@ function ensurePassword(secret: string): string {
   return readFileSync(secret, 'utf8');
 }
 
-/** Makes a folder, with everything in it, belong to the account that the server runs as. */
+/** Makes the service account the owner of a folder and everything in it. */
 function giveAway(folder: string, { cluster }: EmbeddedPaths): void {
   const account = serviceAccount(cluster);
   if (account) execFileSync('chown', ['-hR', `${account.uid}:${account.gid}`, folder]);

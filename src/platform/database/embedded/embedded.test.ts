@@ -141,7 +141,7 @@ const FULL = 'could not create directory "x": No space left on device';
 test.each([
   ['the sentence after FATAL alone', FATAL, 'data directory "/x" has invalid permissions'],
   ['the message of initdb without its name', `initdb: error: ${FULL}\n`, FULL],
-  ['nothing of a silent program', '\n', 'it said nothing'],
+  ['nothing of a silent program', '\n', 'it printed no error'],
 ])('the reason why a program failed is %s', (_, log, reason) => {
   expect(lastComplaint(log)).toBe(reason);
 });

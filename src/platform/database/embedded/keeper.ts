@@ -1,7 +1,7 @@
 /**
- * The keeper: a small process of its own that starts the embedded PostgreSQL again when it dies, and ends it a moment
- * after its last user is gone, in whatever way. Its own session, so Ctrl-C in a terminal does not reach it. Argument:
- * the data folder.
+ * The keeper: a small separate process that restarts the embedded PostgreSQL after a crash, and stops it shortly after
+ * its last user exits or is killed. It has its own session, so Ctrl-C in a terminal does not reach it. Argument: the
+ * data folder.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLock } from './lock.ts';
@@ -15,7 +15,7 @@ const LINGER_MS = 1_000;
 
 const paths = embeddedPaths(process.argv[2] ?? '');
 const used = () => registered(paths.users).length > 0;
-// The processes that use the server are told as well; the keeper goes after them.
+// A signal to all processes also stops the users of the server; the keeper exits after them.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 await withLock(paths.kept, keep);

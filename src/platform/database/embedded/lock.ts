@@ -5,8 +5,8 @@ const SQLITE_BUSY = 5;
 const POLL_MS = 25;
 
 /**
- * Does the work as soon as nobody else holds the lock of a file, which ends with the work or the process, in whatever
- * way. Node has no file locks of its own, but those of SQLite are the kernel's.
+ * Runs the work as soon as the lock of a file is free. The lock ends with the work or with the process, even one that
+ * is killed. Node has no file locks; those of SQLite are the kernel's.
  */
 export async function withLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   const database = new DatabaseSync(path);
@@ -18,7 +18,7 @@ export async function withLock<T>(path: string, work: () => T | Promise<T>): Pro
   }
 }
 
-/** Whether somebody holds the lock of a file, in this container or in another. */
+/** Reports whether a process, in this or another container, holds the lock of a file. */
 export function isLocked(path: string): boolean {
   const database = new DatabaseSync(path);
   try {
@@ -30,7 +30,7 @@ export function isLocked(path: string): boolean {
 
 function lock(database: DatabaseSync): boolean {
   try {
-    // Without a journal in memory, a file would appear beside the lock.
+    // Without a journal in memory, SQLite would create a file beside the lock.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return true;
   } catch (error) {

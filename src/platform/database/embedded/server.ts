@@ -7,25 +7,25 @@ import type { EmbeddedPaths } from './paths.ts';
 import { lastPort, registered, runningPostmaster } from './processes.ts';
 import { run } from './programs.ts';
 
-/** What a crashed server leaves may hold up the next one for a moment, and a port may be taken. */
+/** Leftovers of a crashed server may block the next one briefly, and a port may be in use. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 500;
 const POLL_MS = 10;
-/** Below the ports that outgoing connections get, so that none of those takes it while the server is away. */
+/** Below the ports of outgoing connections, so that none of those takes it while the server is down. */
 const PORTS = [20_000, 32_000] as const;
-/** After a crash the server first repeats everything since its last checkpoint. */
+/** After a crash the server first replays everything since its last checkpoint. */
 const PATIENCE = '--timeout=86400';
 const SETTINGS = '-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c log_checkpoints=off';
 
-/** Makes the server run, where it ran before if possible; for the holder of the lock only. @returns its port */
+/** Starts the server, on its previous port if possible. Only for the holder of the lock. @returns its port */
 export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<number> {
-  // What others left behind who were killed as they started or stopped it.
+  // Programs of processes that were killed while they started or stopped the server.
   await end(paths.working);
   const running = runningPostmaster(paths.cluster);
   if (running?.ready) return running.port;
   await stopServer(paths);
   await ensureCluster(paths);
-  // PostgreSQL heeds what a killed server left when another process has got its number, or nobody has buried it.
+  // PostgreSQL trusts the file of a killed server when another process has its ID, or its zombie is left.
   rmSync(join(paths.cluster, 'postmaster.pid'), { force: true });
   const port = (attempt < ATTEMPTS && lastPort(paths.cluster)) || randomInt(...PORTS);
   try {
@@ -38,18 +38,20 @@ export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<nu
   }
 }
 
-/** Ends an unused server and its keepers; for the holder of the lock only. @returns whether it was unused */
+/**
+ * Stops an unused server and its keepers. Only for the holder of the lock. @returns false while the server is in use
+ */
 export async function endUnused(paths: EmbeddedPaths): Promise<boolean> {
   if (registered(paths.users).length > 0) return false;
   await end(paths.working);
   await stopServer(paths);
-  // This process may be one. They do nothing without the lock, so they are in the middle of nothing.
+  // This process may be a keeper. Keepers do nothing without the lock, so killing them interrupts nothing.
   for (const pid of registered(paths.keepers)) process.kill(pid, 'SIGKILL');
   await end(paths.keepers);
   return true;
 }
 
-/** Waits until the processes entered in a folder have ended. */
+/** Waits until the registered processes have exited. */
 async function end(folder: string): Promise<void> {
   while (registered(folder).length > 0) await sleep(POLL_MS);
 }

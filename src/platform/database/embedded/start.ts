@@ -14,22 +14,22 @@ import { endUnused, startServer } from './server.ts';
 
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 const POLL_MS = 50;
-/** A keeper whose starter was killed before it could enter it ends in less. */
+/** A keeper that was killed before it could be registered exits within this time. */
 const PATIENCE_MS = 5_000;
 
-/** The embedded PostgreSQL, running. */
+/** A running embedded PostgreSQL. */
 export interface EmbeddedServer {
-  /** Inlet's database; holds the password. */
+  /** URL of Inlet's database. It contains the password. */
   databaseUrl: string;
-  /** Takes this use back and waits until the server has ended, unless somebody else uses it. */
+  /** Stops using the server. Waits until it has stopped, unless other processes use it. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes the embedded PostgreSQL of a data folder run for as long as this process lives, also after an execve. Any
- * number of processes may do so at once; they share one server. Needs Node.
+ * Runs the embedded PostgreSQL of a data folder while this process lives, also after an execve. Any number of processes
+ * may call this concurrently; they share one server. Needs Node.
  *
- * @param dataDir an absolute path; made when absent
+ * @param dataDir an absolute path; created when missing
  * @throws {EmbeddedDatabaseError}
  */
 export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
@@ -43,7 +43,7 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
     mkdirSync(dataDir, { recursive: true });
     const port = await unlessOthersKeep(paths, async () => {
       unregister = register(paths.users);
-      // First, so that the server does not run on wherever this process is killed.
+      // The keeper comes first: it stops the server wherever this process is killed.
       await ensureKeeper(paths);
       return startServer(paths);
     });
@@ -58,9 +58,9 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
 }
 
 /**
- * Does the work with the lock, unless another container keeps the server. Two servers must never work on one cluster, and
- * PostgreSQL sees another one by the number of its process alone. Nor may anything be entered before: what is entered
- * there looks dead from here.
+ * Runs the work under the lock, unless another container keeps the server. Two servers must never run on one cluster,
+ * and PostgreSQL detects another one only by its process ID. Nothing may be registered before: entries of another
+ * container look dead here.
  */
 async function unlessOthersKeep<T>(paths: EmbeddedPaths, work: () => Promise<T>): Promise<T> {
   const othersKeep = () => isLocked(paths.kept) && registered(paths.keepers).length === 0;
@@ -68,7 +68,7 @@ async function unlessOthersKeep<T>(paths: EmbeddedPaths, work: () => Promise<T>)
     const done = await withLock(paths.lock, async () => (othersKeep() ? undefined : { value: await work() }));
     if (done) return done.value;
     if (Date.now() > deadline) throw new Error('another container uses it');
-    // Without the lock: a keeper that nobody entered needs it to end.
+    // Outside the lock: a keeper that is not registered needs it to exit.
     await sleep(POLL_MS);
   }
 }
@@ -87,7 +87,7 @@ async function ensureKeeper(paths: EmbeddedPaths): Promise<void> {
   register(paths.keepers, keeper.pid);
   keeper.unref();
   while (!isLocked(paths.kept)) {
-    if (registered(paths.keepers).length === 0) throw new Error('its keeper has ended');
+    if (registered(paths.keepers).length === 0) throw new Error('its keeper process has exited');
     await sleep(POLL_MS);
   }
 }

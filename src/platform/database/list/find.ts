@@ -4,34 +4,34 @@ import { type Check, type List, listOf } from './list.ts';
 import type { Entry, Listing, Part, Slice, Total } from './listing.ts';
 import { countAmong, type Drivers, estimate, gather, gatherFew, type Look, look, readOn, walk } from './statements.ts';
 
-/** At most so many rows are looked at only to be counted. */
+/** The most rows that are read only to be counted. */
 export const COUNTED = 1000;
-/** The first look at a list takes at least so many rows, and so many for each one wanted. */
+/** The first look at a list reads at least this many rows, and this many for each wanted row. */
 const GLANCE = 100;
 const GLANCE_PER_ROW = 5;
-/** More matches than these are worth walking past many rows instead of sorting all of them. */
+/** With more matches than this, walking past many rows is cheaper than sorting all matches. */
 const FEW = 5000;
-/** A test that fewer of the rows pass is one to find rows by. */
+/** A test is selective when less than this share of the rows pass it. */
 const RARE = 0.05;
-/** So many matches among the first rows tell how many there are; fewer may be luck. */
+/** This many matches among the first rows allow an estimate; fewer may be chance. */
 const TELLING = 3;
-/** A walk ends at this many times the rows it should have taken. */
+/** A walk stops at this many times the rows it was estimated to take. */
 const PATIENCE = 1.5;
-/** So many walks, each told better by the one before how far it has to go. */
+/** The most walks. Each one improves the estimate for the next. */
 const TRIES = 3;
 
-/** A part whose length may be unknown. */
+/** A part whose total may be unknown. */
 interface Found<Shown> {
   entries: Entry<Shown>[];
   total?: Total | undefined;
 }
 
 /**
- * Finds a part of a list without scanning the table, whatever the filters are. Where the index of the order serves all
- * of them, it is read from the wanted place on; somebody who may read few rows has these gathered, and so has whoever
- * wants a value's stretch of another order, if that is short. Otherwise a first look at some rows in order tells
- * whether much matches, or else the planner's estimate does: then walking on fills the page. When little does, the
- * indexes of the filters give all matches, and these are sorted. The planner, left alone, takes matches for spread
+ * Finds a part of a list without scanning the table, whatever the filters are. If the index of the order serves all of
+ * them, it is read from the wanted position on. If the principal may read few rows, these are gathered; so are the rows
+ * of a value that form a short range in another order. Otherwise a first look at some rows in order, or else the
+ * planner's estimate, shows whether much matches: then a walk along the order fills the page. When little matches, the
+ * indexes of the filters return all matches, and these are sorted. The planner alone assumes that matches are spread
  * evenly over the order, and scans where they are not.
  */
 export async function findPart<Shown>(
@@ -69,7 +69,7 @@ async function read<Shown>(database: Queryable, list: List<Shown>, slice: Slice)
 }
 
 /**
- * Gathers all rows that somebody may read, when these are few: most of what an order meets would be other people's.
+ * Gathers all rows that the principal may read, when they are few: most rows of the order would belong to others.
  *
  * @returns undefined when they are many
  */
@@ -89,8 +89,8 @@ async function gatherReadable<Shown>(
 }
 
 /**
- * Whether a part shows where its list ends. Somebody who may not read everything hears of the length then, and when what
- * they may read is little: the way by which a page is found depends on rows that they must not know of.
+ * Reports whether a part shows where its list ends. A principal that may not read everything gets the total then, and
+ * when it may read few rows: the way a page is found depends on rows that it must not know of.
  */
 function tellsEnd({ entries }: Pick<Found<unknown>, 'entries'>, { take }: Slice): boolean {
   return entries.length < take;
@@ -113,7 +113,7 @@ async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slic
   return { ...found, total: { count: matched, exact: looked <= COUNTED } };
 }
 
-/** Finds what the first look has not. */
+/** Finds the rows that the first look has not found. */
 async function searchOn<Shown>(
   database: Queryable,
   list: List<Shown>,
@@ -136,7 +136,7 @@ async function searchOn<Shown>(
   );
 }
 
-/** Which tests to find rows by: rare ones, and of these at first those whose index costs little. */
+/** Chooses the tests to find rows by: selective ones, and of these first the ones whose index is cheap. */
 function drivers(list: List, { passed, looked }: Look<unknown>): Record<'cheapest' | 'rare', Drivers> {
   const { checked } = list;
   const least = Math.min(...passed);
@@ -149,7 +149,7 @@ function drivers(list: List, { passed, looked }: Look<unknown>): Record<'cheapes
   return { cheapest: cheap.length > 0 ? split(alone, cheap) : split(list, rare), rare: split(list, rare) };
 }
 
-/** To find rows by the chosen tests and what an index serves anyhow. */
+/** Finds rows by the chosen tests and those that an index serves. */
 function split({ served, checked }: List, chosen: readonly Check[]): Drivers {
   return {
     drivers: [...served, ...chosen.map(({ test }) => test)],
@@ -158,10 +158,10 @@ function split({ served, checked }: List, chosen: readonly Check[]): Drivers {
 }
 
 /**
- * Goes on from where the first look ended, as long as sorting all matches does not promise to be cheaper.
+ * Continues after the last row of the first look, unless sorting all matches seems cheaper.
  *
- * @param start what the first look has found, and which share of the rows seems to match
- * @returns undefined when that does not lead to the end of the slice
+ * @param start the result of the first look, and the estimated share of matching rows
+ * @returns undefined when the walk does not reach the end of the slice
  */
 async function walkOn<Shown>(
   database: Queryable,
@@ -189,12 +189,12 @@ async function walkOn<Shown>(
   return undefined;
 }
 
-/** Which share of the rows matches, cautiously. */
+/** Returns a cautious estimate of the share of matching rows. */
 function densityOf(matched: number, looked: number): number {
   return (matched - Math.sqrt(matched)) / looked;
 }
 
-/** What has been counted from a place within the list on says nothing about its length. */
+/** A count from a position inside the list says nothing about its total. */
 function countedFromStart({ position }: Slice, count: number): Total | undefined {
   return position ? undefined : { count, exact: true };
 }

@@ -2,25 +2,25 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import type { Condition, Listing, Order, Serving } from './listing.ts';
 
-/** A test that has to be made in each row. */
+/** A test that each row needs. */
 export interface Check extends Pick<Condition, 'test' | 'costly' | 'few'> {
-  /** Whether an index has its matches among the rows that are served, though not in the order of the list. */
+  /** True when an index has its matches among the served rows, though not in the order of the list. */
   amongServed?: boolean;
 }
 
-/** A listing, with its conditions told apart by what an index does for them. */
+/** A listing whose conditions are divided by how an index serves them. */
 export interface List<Shown = unknown> extends Pick<Listing, 'table' | 'order' | 'access'> {
   /** Selects what is shown of the row with an identifier. */
   shown(id: Expression<string>): Expression<Shown>;
-  /** What the index of the order serves by itself: walking it meets no other rows. */
+  /** The conditions that the index of the order serves: walking it meets no other rows. */
   served: readonly Expression<SqlBool>[];
-  /** A column that is alike in all rows that are served, and by which their index begins. */
+  /** A column with one value in all served rows. Their index starts with it. */
   constant?: Expression<unknown> | undefined;
-  /** What has to be looked up in each row, access included; none when all rows that are met belong to the list. */
+  /** The tests that each row needs, access included; empty when every row of the walk belongs to the list. */
   checked: readonly Check[];
 }
 
-/** Finds out which of the conditions of a listing an index can serve. */
+/** Determines which conditions of a listing an index can serve. */
 export function listOf<Shown>(database: Queryable, listing: Listing<Shown>): List<Shown> {
   const { table, order, isDefaultOrder, groups, access } = listing;
   const conditions: Condition[] = groups.length > 1 ? [anyOf(groups)] : groups.flat();
@@ -44,10 +44,10 @@ export function listOf<Shown>(database: Queryable, listing: Listing<Shown>): Lis
   };
 }
 
-/** Stands for the default order; no criterion is called so. */
+/** Stands for the default order; no criterion has this name. */
 const DEFAULT = '';
 
-/** The name of what a list is sorted by, apart from the identifier; undefined when it is more than one thing. */
+/** Returns the only criterion of an order apart from the identifier; undefined when it has several. */
 function onlyCriterion([first, ...others]: Order): string | undefined {
   return others.length === 1 ? first?.name : undefined;
 }
@@ -56,7 +56,7 @@ function servings({ inDefaultOrder, inOrderOf }: Condition): Readonly<Record<str
   return { ...inOrderOf, ...(inDefaultOrder && { [DEFAULT]: inDefaultOrder }) };
 }
 
-/** Whether an index that has the matches of a value has them in an order of which a condition is a stretch. */
+/** Reports whether an index with the matches of a value has them in an order in which the condition is a range. */
 function isStretchOf(value: Condition, condition: Condition): boolean {
   const of = servings(value);
   return Object.entries(servings(condition)).some(([name, serving]) => serving === 'stretch' && of[name] === 'value');

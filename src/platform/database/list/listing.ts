@@ -2,7 +2,7 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import type { DB } from '../schema.ts';
 
-/** What a list can be sorted by: an expression as its index has it. */
+/** A sort criterion: an expression as its index has it. */
 export interface Criterion {
   name: string;
   expression: RawBuilder<unknown>;
@@ -14,13 +14,16 @@ export interface Term extends Criterion {
   descending: boolean;
 }
 
-/** A total order: the last term is different in every row. */
+/** A total order: the last term differs in every row. */
 export type Order = readonly Term[];
 
-/** Where a row stands in an order: the value of each term as text, whole numbers in digits, instants as `2026-04-13T08:15:00.000000Z`. */
+/**
+ * The position of a row in an order: the value of each term as text, integers in digits, instants as
+ * `2026-04-13T08:15:00.000000Z`.
+ */
 export type Key = readonly string[];
 
-/** A place in a list: the rows after that of the key, or those before it. */
+/** A position in a list: the rows after that of the key, or those before it. */
 export interface Position {
   side: 'after' | 'before';
   key: Key;
@@ -29,32 +32,32 @@ export interface Position {
 /** A test that rows of a list must pass. */
 export interface Condition {
   test: Expression<SqlBool>;
-  /** Whether finding its matches by an index costs much even when there are few. */
+  /** True when finding its matches by an index is expensive even if they are few. */
   costly?: boolean;
-  /** Whether its matches are few, whatever it asks for. */
+  /** True when its matches are few for any value. */
   few?: boolean;
   /**
-   * How an index has the matches in the default order of the list: those of one value, or a stretch of the order
-   * itself. Without it, every row has to be looked at.
+   * The way an index has the matches in the default order of the list: those of one value, or a range of the order
+   * itself. Without it, every row is tested.
    */
   inDefaultOrder?: Serving;
-  /** The same in the orders of other criteria, by their names. */
+  /** The same for the orders of other criteria, by their names. */
   inOrderOf?: Readonly<Record<string, Serving>>;
   /** The column of a value. */
   column?: Expression<unknown>;
 }
 
-/** What an index has of the matches of a condition, in an order. */
+/** The way an index has the matches of a condition in an order. */
 export type Serving = 'value' | 'stretch';
 
-/** A column that has a value, where an index has the rows of each value in the default order. */
+/** Tests a column for a value, where an index has the rows of each value in the default order. */
 export function hasValue(column: Expression<unknown>, value: string): Condition {
-  // As a list of one. A column that the planner knows to be constant it takes out of the order, and then it may walk an
-  // index of that order alone, past all rows that have another value: with many of them at its beginning, for long.
+  // As a list of one. The planner removes a column that it knows to be constant from the order, and may then walk an
+  // index of that order alone, past all rows with other values: a long way when many of them come first.
   return { test: sql`${column} = ANY(ARRAY[${value}]::text[])`, inDefaultOrder: 'value', column };
 }
 
-/** A text, in lower case already, that contains all the words. */
+/** Tests whether a text, in lower case already, contains all the words. */
 export function containsWords(text: Expression<unknown>, words: readonly string[]): RawBuilder<SqlBool> {
   if (words.length === 0) return sql<SqlBool>`true`;
   const tests = words.map((word) => {
@@ -69,41 +72,39 @@ export function containsWords(text: Expression<unknown>, words: readonly string[
 export interface Listing<Shown = unknown> {
   table: keyof DB;
   order: Order;
-  /** Whether the order is that of the indexes of single values. */
+  /** True when the order is that of the indexes of single values. */
   isDefaultOrder: boolean;
-  /** A row is in the list when it passes all conditions of one of the groups; without a group, each row does. */
+  /** A row is in the list when it passes all conditions of one of the groups; without a group, every row is. */
   groups: readonly (readonly Condition[])[];
-  /** What holds for all rows; undefined for whoever may see all. */
+  /** A condition for all rows; undefined for a principal that may read everything. */
   access: Expression<SqlBool> | undefined;
   /** Selects what is shown of the row with an identifier. */
   shown(database: Queryable, id: Expression<string>): Expression<Shown>;
 }
 
-/** Which part of a list is wanted. */
+/** The wanted part of a list. */
 export interface Slice {
-  /** Where to begin or, before it, to end; the start of the list without it. */
+  /** The start or, for `before`, the end of the part; by default the start of the list. */
   position?: Position | undefined;
-  /** Rows to leave out first. */
+  /** Rows to skip first. */
   skip: number;
   take: number;
 }
 
-/** How many rows a list has: exactly, or at least so many. */
+/** The number of rows of a list: exact, or a lower bound. */
 export interface Total {
   count: number;
   exact: boolean;
 }
 
-/** A row of a list. */
 export interface Entry<Shown> {
   key: Key;
   shown: Shown;
 }
 
-/** A part of a list. */
 export interface Part<Shown = unknown> {
   /** In the order of the list. */
   entries: Entry<Shown>[];
-  /** The length of the whole list, as far as finding the part has told it. */
+  /** The total of the list, as far as the search has found it. */
   total: Total;
 }

@@ -17,9 +17,9 @@ import type { List } from './list.ts';
 import type { Entry, Key, Part, Slice } from './listing.ts';
 
 /**
- * Reads the index of the order from the wanted place on.
+ * Reads the index of the order from the wanted position on.
  *
- * @param most count up to so many rows of the list; undefined when there is no row to tell it with
+ * @param most the most rows of the list to count; without rows on the page the count is undefined
  */
 export async function readOn<Shown>(
   database: Queryable,
@@ -39,21 +39,21 @@ export async function readOn<Shown>(
   return { entries: rows.map((row) => entryOf(list, row)), counted: rows[0]?.counted };
 }
 
-/** What looking at the first rows of an order has told. */
+/** The result of a first look at the rows of an order. */
 export interface Look<Shown> {
-  /** Those of the slice. */
+  /** The entries of the slice. */
   entries: Entry<Shown>[];
   matched: number;
   looked: number;
-  /** How many rows passed each of the tests. */
+  /** The number of rows that passed each test. */
   passed: number[];
-  /** The last row looked at, whether it matched or not. */
+  /** The last row read, matching or not. */
   last: Key | undefined;
   /** Rows of the table, by the planner's estimate. */
   tableSize: number;
 }
 
-/** Looks at so many rows in their order, makes all tests in each, and keeps those of the slice. */
+/** Reads `budget` rows in their order, makes all tests in each, and keeps those of the slice. */
 export async function look<Shown>(
   database: Queryable,
   list: List<Shown>,
@@ -96,7 +96,7 @@ export async function look<Shown>(
   };
 }
 
-/** Walks an order until the slice is full, past so many rows at most. */
+/** Walks an order until the slice is full, past at most `budget` rows. */
 export async function walk<Shown>(
   database: Queryable,
   list: List<Shown>,
@@ -116,7 +116,7 @@ export async function walk<Shown>(
   return rows.map((row) => entryOf(list, row));
 }
 
-/** How many rows a list has by the planner's estimate. */
+/** Returns the number of rows of a list by the planner's estimate. */
 export async function estimate(database: Queryable, list: List): Promise<number> {
   const tests = [...list.served, ...list.checked.map(({ test }) => test)];
   const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`
@@ -124,7 +124,7 @@ export async function estimate(database: Queryable, list: List): Promise<number>
   return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
 }
 
-/** How many of so many rows, any ones, are in the list. */
+/** Counts how many of at most `most` arbitrary rows are in the list. */
 export async function countAmong(
   database: Queryable,
   list: List,
@@ -139,15 +139,15 @@ export async function countAmong(
 
 /** The tests of a list, divided. */
 export interface Drivers {
-  /** To find rows by. */
+  /** Rows are found by these. */
   drivers: readonly Expression<SqlBool>[];
-  /** To make in the rows found. */
+  /** The found rows must also pass these. */
   others: readonly Expression<SqlBool>[];
 }
 
 /**
- * Finds rows by the indexes of some tests, the drivers, makes the other ones in these rows, counts what is left and
- * sorts it.
+ * Finds rows by the indexes of some tests, the drivers, makes the other tests in these rows, counts and sorts the
+ * matches.
  */
 export async function gather<Shown>(
   database: Queryable,
@@ -158,7 +158,7 @@ export async function gather<Shown>(
   return (await gatherUpTo(database, list, slice, tests, undefined)).part;
 }
 
-/** The same, given up when the drivers leave more than `most` rows; and how many they left. */
+/** The same, but undefined when the drivers find more than `most` rows. `met` is the number they found. */
 export async function gatherFew<Shown>(
   database: Queryable,
   list: List<Shown>,
@@ -177,8 +177,8 @@ async function gatherUpTo<Shown>(
   most: number | undefined,
 ): Promise<{ met: number; part: Part<Shown> }> {
   const { columns, order } = sortColumns(list.order);
-  // Materialized, the query for the rows is planned as if all of them were wanted, and stops all the same. What is
-  // tested in its columns cannot tempt the planner to read one more index.
+  // Materialized, the query for the rows is planned as if all of them were wanted, but still stops early. Tests in its
+  // columns cannot make the planner read one more index.
   const { rows } = await sql<Row & { met: number; count: number; place: number | null }>`
     WITH met AS MATERIALIZED (
       SELECT ${columns}, ${all(others)} AS fits FROM ${sql.table(list.table)} WHERE ${all(drivers)}),

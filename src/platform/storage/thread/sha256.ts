@@ -1,24 +1,27 @@
 import { createHash, type Hash } from 'node:crypto';
 import { sharedBytes, threadStream } from './storage-thread.ts';
 
-/** A stream that begins with less is summed at once, which costs less than to tell another thread of it. */
+/** A stream that begins with less is hashed in this thread, which is cheaper than a message to another one. */
 const SMALL_BYTES = 64 * 1024;
 
-/** The SHA-256 of one stream, computed beside the thread that receives it, where it would be a third of the work. */
+/**
+ * The SHA-256 of one stream, computed in another thread than the one that receives it, which would spend a third of its
+ * time on it.
+ */
 export interface Sha256 {
   /**
-   * More of the stream. Bytes in shared memory are not copied: they must stay as they are until the promise resolves.
+   * Adds more of the stream. Bytes in shared memory are not copied: they must not change until the promise resolves.
    *
-   * @returns nothing when they are not needed any more
+   * @returns undefined when they are not needed any more
    */
   add(bytes: Uint8Array): Promise<void> | undefined;
-  /** Ends it. @returns in hexadecimal. @throws when the thread has ended */
+  /** Ends the stream. @returns the hash in hexadecimal. @throws when the thread has exited */
   digest(): Promise<string>;
-  /** Ends it, and nobody wants to know. */
+  /** Ends the stream without a result. */
   drop(): void;
 }
 
-/** Begins to sum a stream. */
+/** Starts hashing a stream. */
 export function beginSha256(): Sha256 {
   let sum: Sha256 | undefined;
   return {
@@ -31,10 +34,10 @@ export function beginSha256(): Sha256 {
   };
 }
 
-/** The SHA-256 of bytes, in hexadecimal. Those in shared memory must stay as they are until it resolves. */
+/** Returns the SHA-256 of bytes in hexadecimal. Bytes in shared memory must not change until it resolves. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const sum = beginSha256();
-  // The digest comes after it, and fails as it does.
+  // The digest follows it, and fails with the same error.
   sum.add(bytes)?.catch(() => undefined);
   return sum.digest();
 }

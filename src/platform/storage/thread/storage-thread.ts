@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import type { SharedBytes, StorageAnswer, StorageTask, StreamTask } from './storage-thread.worker.ts';
 
-/** Its collector comes along often, else memory that was shared with it stays for long when nobody else has it any more. */
+/** Frequent garbage collection: else shared memory that has no other user is freed late. */
 const LIMITS = { resourceLimits: { maxYoungGenerationSizeMb: 1 } };
 
-/** A thread that computes SHA-256 and writes files. It keeps no process alive that nobody asked it for anything. */
+/** A thread that computes SHA-256 and writes files. It does not keep an idle process alive. */
 export class StorageThread {
   readonly #worker = new Worker(new URL('./storage-thread.worker.ts', import.meta.url), LIMITS);
   readonly #asked = new Map<number, PromiseWithResolvers<string | undefined>>();
@@ -28,7 +28,7 @@ export class StorageThread {
     return this.#ended === undefined;
   }
 
-  /** Begins a stream, for which the thread does things one after the other. */
+  /** Starts a stream. The thread runs its tasks one after another. */
   stream(): ThreadStream {
     const stream = this.#streams++;
     return (task) => this.#ask({ ...task, stream });
@@ -45,29 +45,29 @@ export class StorageThread {
   }
 
   #end(cause: unknown): void {
-    this.#ended ??= new Error('The thread that sums and writes has ended.', { cause });
+    this.#ended ??= new Error('The storage thread has exited.', { cause });
     for (const { reject } of this.#asked.values()) reject(this.#ended);
     this.#asked.clear();
   }
 }
 
 /**
- * Has something done for a stream, after all that was asked for before.
+ * Runs a task of a stream, after all earlier ones.
  *
- * @returns the sum, where that is asked for
- * @throws when the thread has ended, or the file cannot be used
+ * @returns the hash, if it was requested
+ * @throws when the thread has exited, or the file cannot be used
  */
 export type ThreadStream = (task: StreamTask) => Promise<string | undefined>;
 
 let thread: StorageThread | undefined;
 
-/** A stream of the process's own thread. */
+/** Starts a stream in the thread of this process. */
 export function threadStream(): ThreadStream {
   if (!thread?.works) thread = new StorageThread();
   return thread.stream();
 }
 
-/** Where shared bytes are, for the thread. */
+/** Describes shared bytes for the thread. */
 export function sharedBytes({ buffer: memory, byteOffset: from, length: bytes }: Uint8Array): SharedBytes {
   return { memory, from, bytes };
 }

@@ -1,29 +1,29 @@
-/** Sums and writes what another thread shares with this one (see `storage-thread.ts`). */
+/** Hashes and writes the shared bytes of another thread (see `storage-thread.ts`). */
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-/** Bytes of shared memory; not a view of it: Deno would clone that, which takes a hundred times as long. */
+/** Bytes of shared memory. Not a view: Deno would clone it, which is a hundred times slower. */
 export interface SharedBytes {
   memory: ArrayBufferLike;
   from: number;
   bytes: number;
 }
 
-/** What is done for a stream: it is summed, or written to a file. */
+/** A task of a stream, which is either hashed or written to a file. */
 export type StreamTask =
   | { sum: SharedBytes }
-  /** Answered with the sum. */
+  /** The answer contains the hash. */
   | { end: 'sum' }
   | { end: 'drop' }
-  /** Opens a file that exists. */
+  /** Opens an existing file. */
   | { open: string }
   | { write: SharedBytes; position: number }
   | { close: true };
 
 export type StorageTask = StreamTask & { task: number; stream: number };
 
-/** A task is done, or a file could not be opened, written or closed. */
+/** The answer to a task; `fault` when a file could not be opened, written or closed. */
 export interface StorageAnswer {
   task: number;
   /** In hexadecimal. */
@@ -32,8 +32,8 @@ export interface StorageAnswer {
 }
 
 /**
- * Memory of up to this size Linux has ready for a file. For more it looks for a piece that is large enough, mostly one that has
- * not been used before: where the host of a virtual machine has to provide it first, writing takes several times as long.
+ * Linux has memory of up to this size ready for a file. For more it looks for a larger piece, mostly one that was never
+ * used: where the host of a virtual machine must provide it first, writing takes several times as long.
  */
 const WRITE_BYTES = 32 * 1024;
 
@@ -50,7 +50,7 @@ function carryOut(task: StreamTask & { stream: number }): Omit<StorageAnswer, 't
     access(task);
     return {};
   } catch (error) {
-    // An error loses its code on the way.
+    // A message does not preserve the code of an error.
     const { message, code } = error as NodeJS.ErrnoException;
     return { fault: { message, ...(code && { code }) } };
   }
