@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { LANES } from '#platform/queue/port.ts';
-import { FolderStorage } from '#platform/storage/folder.ts';
+import { FolderStorage } from '#platform/storage/folder-backend.ts';
 import { objectKey } from '#platform/storage/keys.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';

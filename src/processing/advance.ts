@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { compileCondition } from './condition.ts';
-import { PAUSE } from './definition.ts';
+import { compileCondition, PAUSE } from './definition.ts';
 import { ClaimLost, LockedWorkflow, type Step, tellTaken, type WorkflowRef } from './locked-workflow.ts';
 import { prepareRetry } from './retry.ts';
 import { IllegalMove, isActive } from './states.ts';

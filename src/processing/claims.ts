@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { CHANGES_CHANNEL } from '#changes/record.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
+import { wakeListeners } from '#platform/database/notifications.ts';
 import { inPatientTransaction, inTransaction, type Patience } from '#platform/database/retry.ts';
-import { wakeListeners } from '#platform/database/wake.ts';
 import { couldSpeakFor, isFarFromNow, type Watched } from '#platform/database/watch.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { advance, type Change, type Ending } from './advance.ts';

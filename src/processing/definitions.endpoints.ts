@@ -2,20 +2,67 @@ import { z } from 'zod';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
-import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { flag, NO_WHOLE_NUMBER, PAGE } from '#platform/http/endpoint/query.schemas.ts';
+import { pathParameter, TextByName } from '#platform/http/endpoint/schemas.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { listHeaders, parseFilters, parseSort, UNKNOWN_FILTER, wholeListHeaders } from '#platform/http/list/index.ts';
-import {
-  type DefinitionJson,
-  DefinitionListQuery,
-  DefinitionQuery,
-  DefinitionShape,
-  UNKNOWN_CRITERION,
-} from './definition.schemas.ts';
 import type { WorkflowDefinition } from './definition.ts';
 import type { WorkflowDefinitions } from './definitions.ts';
 import { DEFINITION } from './examples.ts';
 import { DEFINITION_MISSING } from './refusals.ts';
+
+const UNKNOWN_CRITERION = refusal(400, (name: string) => `Unknown search criterion in request: ${name}`, ['colour']);
+
+/** Optional parts of a workflow definition. */
+export const DefinitionQuery = z.object({
+  withoperations: flag('Include its operations.'),
+  withconfigurationpanel: flag('Include its configuration panel as HTML.'),
+  withconfigurationpaneljson: flag('Include its configuration panel as JSON.'),
+});
+type DefinitionQuery = z.infer<typeof DefinitionQuery>;
+
+const DefinitionListQuery = z.object({
+  filter: z.string().optional().meta({
+    description: 'Filters as `name:value`, separated by commas. Names: `tag`.',
+    example: 'tag:upload',
+  }),
+  sort: z.string().optional().meta({
+    description:
+      'Criteria as `name:ASC` or `name:DESC`, separated by commas, the most important first. Names: `identifier`, `title`, `displayorder`.',
+    example: 'displayorder:DESC',
+  }),
+  ...PAGE,
+  ...DefinitionQuery.shape,
+});
+
+/** A workflow definition as the API shows it (compatibility 6). */
+const DefinitionShape = z
+  .object({
+    identifier: z.string(),
+    title: z.string(),
+    description: z.string(),
+    tags: z.array(z.string()),
+    configuration_panel: z.string().optional().describe('With `withconfigurationpanel`.'),
+    configuration_panel_json: z.string().optional().describe('With `withconfigurationpaneljson`.'),
+    operations: z
+      .array(
+        z.object({
+          operation: z.string(),
+          description: z.string(),
+          configuration: TextByName,
+          if: z.string(),
+          unless: z.string(),
+          fail_workflow_on_error: z.boolean(),
+          error_handler_workflow: z.string(),
+          retry_strategy: z.enum(['none', 'retry']),
+          max_attempts: z.int(),
+        }),
+      )
+      .optional()
+      .describe('With `withoperations`. The operations that run when the workflow fails come last.'),
+  })
+  .meta({ id: 'WorkflowDefinition' });
+type DefinitionJson = z.infer<typeof DefinitionShape>;
 
 /** Converts a workflow definition for the API; fields that Inlet does not support have their defaults. */
 function definitionJson(definition: WorkflowDefinition, query: DefinitionQuery): DefinitionJson {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { commandFault, commandSettings, resultFlavor } from './command-settings.ts';
-import { compileCondition } from './condition.ts';
+import { compileCondition } from './definition.ts';
 import { loadDefinitions, parseDefinition } from './definitions.ts';
 import { parseProcessing } from './processing.ts';
 import { reasonKey } from './reason-key.ts';

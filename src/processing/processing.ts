@@ -1,5 +1,6 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { Processing as ProcessingRequest } from './processing.schemas.ts';
+import { INVALID_CONFIGURATION } from './refusals.ts';
 
 export const UNPARSABLE_PROCESSING = refusal(400, 'Unable to parse processing configuration');
 
@@ -27,4 +28,18 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Parses the form field `configuration`: a JSON object of values by key. @throws {HttpError} 400 */
+export function parseConfiguration(text: string | undefined): Record<string, string> | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw INVALID_CONFIGURATION();
+  }
+  const parsed = ProcessingRequest.shape.configuration.safeParse(value);
+  if (!parsed.success) throw INVALID_CONFIGURATION();
+  return parsed.data ?? {};
 }

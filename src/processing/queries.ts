@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
+import type { WorkflowJson, WorkflowQuery } from './workflow.schemas.ts';
 
 /** An operation as operators see it; times as the database returns them. */
-export interface OperationProgress {
+interface OperationProgress {
   operation: string;
   description: string;
   state: string;
@@ -68,4 +69,32 @@ export function workflowRows(database: Queryable) {
       sql<string[]>`(SELECT coalesce(jsonb_agg(flavor || ': ' || warning ORDER BY position), '[]')
         FROM tracks, unnest(warnings) AS warning WHERE event_id = workflows.event_id)`.as('warnings'),
     );
+}
+
+/** Converts a workflow instance for the API. */
+export function workflowJson(workflow: WorkflowRow, query: WorkflowQuery): WorkflowJson {
+  return {
+    identifier: workflow.id,
+    title: workflow.title,
+    description: '',
+    workflow_definition_identifier: workflow.definition,
+    event_identifier: workflow.event_id,
+    creator: workflow.creator,
+    state: workflow.state.toLowerCase(),
+    ...(workflow.reason !== null && { reason: workflow.reason }),
+    ...(workflow.warnings.length > 0 && { warnings: workflow.warnings }),
+    ...(query.withconfiguration && {
+      configuration: workflow.configuration as WorkflowJson['configuration'],
+    }),
+    ...(query.withoperations && {
+      operations: workflow.operations.map(({ operation, description, state, on_failure, progress, reason }) => ({
+        operation,
+        description,
+        state,
+        progress,
+        on_failure,
+        ...(reason !== null && { reason }),
+      })),
+    }),
+  };
 }

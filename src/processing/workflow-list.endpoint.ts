@@ -19,8 +19,7 @@ import {
   UNKNOWN_SORT,
 } from '#platform/http/list/index.ts';
 import { EVENT_ID, WORKFLOW } from './examples.ts';
-import { workflowJson } from './json.ts';
-import { type WorkflowRow, workflowRows } from './queries.ts';
+import { type WorkflowRow, workflowJson, workflowRows } from './queries.ts';
 import { WORKFLOW_MOVES } from './states.ts';
 import { INVALID_STATE, Workflow, WorkflowQuery } from './workflow.schemas.ts';
 

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { IdempotencyLedger, sweepIdempotencyKeys } from '#access/idempotency/ledger.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { DatabaseWatch } from '#platform/database/watch.ts';
-import { FolderStorage } from '#platform/storage/folder.ts';
+import { FolderStorage } from '#platform/storage/folder-backend.ts';
 import { objectKey } from '#platform/storage/keys.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';

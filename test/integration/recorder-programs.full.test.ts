@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
 import { ZipArchive } from '#opencast/packages/zip-archive.ts';
 import { serve } from '#platform/http/server/serve.ts';
-import { FolderStorage } from '#platform/storage/folder.ts';
+import { FolderStorage } from '#platform/storage/folder-backend.ts';
 import { objectKey } from '#platform/storage/keys.ts';
 import { addMachine } from '../support/accounts.ts';
 import { workerApp } from '../support/app.ts';

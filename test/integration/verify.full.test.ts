@@ -9,7 +9,7 @@ import { sweepUnfinished } from '#maintenance/sweep-unfinished.ts';
 import type { Finding } from '#maintenance/verify/finding.ts';
 import { Notes } from '#maintenance/verify/notes.ts';
 import { verify } from '#maintenance/verify/verify.ts';
-import { FolderStorage } from '#platform/storage/folder.ts';
+import { FolderStorage } from '#platform/storage/folder-backend.ts';
 import { objectKey } from '#platform/storage/keys.ts';
 import type { ListOptions, ObjectStorage } from '#platform/storage/port.ts';
 import { bytes } from '../support/bytes.ts';

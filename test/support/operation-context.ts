@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { loadConfig, type OperationSettings } from '#platform/config/config.ts';
 import { detectMediaType } from '#platform/media/signature.ts';
-import { FolderStorage } from '#platform/storage/folder.ts';
+import { FolderStorage } from '#platform/storage/folder-backend.ts';
 import { objectKey } from '#platform/storage/keys.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';

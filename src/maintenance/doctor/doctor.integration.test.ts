@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { folderIn } from '#platform/storage/folder-backend.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
-import { sweepStaging } from '#platform/storage/sweep.ts';
+import { sweepStaging } from '#platform/storage/staging-entries.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
 import { temporaryFolder } from '#test/support/folders.ts';

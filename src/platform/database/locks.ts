@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../telemetry/log.ts';
-import { VITAL } from './limits.ts';
-import { WatchedClient } from './watched-client.ts';
+import { VITAL, WatchedClient } from './limits.ts';
 
 const CHANNEL = 'locks_wanted';
 /** The interval between attempts to take a lock of another process. */

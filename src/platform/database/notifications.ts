@@ -1,13 +1,14 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../telemetry/log.ts';
-import { VITAL } from './limits.ts';
-import { WatchedClient } from './watched-client.ts';
+import type { Database } from './kysely.ts';
+import { VITAL, WatchedClient } from './limits.ts';
 
 const RECONNECT_MS = 1_000;
 const PROBE_MS = 10_000;
 
 /** Receives the payloads of a channel; undefined when notifications may have been missed. */
-export type Hear = (payload?: string) => void;
+type Hear = (payload?: string) => void;
 
 /** A subscription to a channel. */
 export interface Listener {
@@ -93,5 +94,34 @@ export class Notifications {
     } catch {
       void client.close();
     }
+  }
+}
+
+/** Channels to notify after the running notification. */
+const waiting = new WeakMap<Database, Set<string>>();
+
+/**
+ * Notifies channels of a commit without waiting, many commits together under load. A transaction that notifies holds a
+ * lock of the whole server until it is on disk, so only one of them is written at a time. For listeners that also poll,
+ * in case a notification is missed.
+ */
+export function wakeListeners(database: Database, channels: readonly string[]): void {
+  const queued = waiting.get(database);
+  if (queued) for (const channel of channels) queued.add(channel);
+  else if (channels.length > 0) void notifyAll(database, new Set(channels));
+}
+
+async function notifyAll(database: Database, channels: Set<string>): Promise<void> {
+  waiting.set(database, channels);
+  try {
+    while (channels.size > 0) {
+      const now = [...channels];
+      channels.clear();
+      await sql`SELECT pg_notify(channel, '') FROM unnest(${now}::text[]) AS channel`.execute(database);
+    }
+  } catch {
+    // The listeners poll.
+  } finally {
+    waiting.delete(database);
   }
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { type Block, both, gather } from './gather.ts';
 import type { MemoryShare } from './memory.ts';
 import type { Source } from './source.ts';
+import { type Block, both, gather } from './source.ts';
 import { sharedBytes, type ThreadStream, threadStream } from './thread/storage-thread.ts';
 
 /** Smaller writes stay in this thread, which is cheaper than a message to another one. */

@@ -1,4 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
+import { patientTimer } from '../process/timeout.ts';
 
 const CONNECT_MS = 5_000;
 /** From sending a request without a large body to the head of its answer. */
@@ -47,4 +48,72 @@ function createClient(
       httpsAgent: { keepAlive, maxSockets: SOCKETS },
     },
   });
+}
+
+/** The object storage accepts connections but does not answer. */
+export class StorageSilent extends Error {
+  override name = 'StorageSilent';
+  constructor() {
+    super('The object storage does not answer.');
+  }
+}
+
+/** Limits after which the storage counts as silent, in milliseconds. */
+export interface SilenceLimits {
+  /** The time a request may take before the storage is probed. */
+  patienceMs: number;
+  /** The time the answer to a probe may take. */
+  answerMs: number;
+}
+
+/**
+ * Wraps a client so that all its requests fail once the storage is silent. The duration of a single request proves
+ * little: a part may use a slow line, or the store may assemble a large object. So a small probe is sent while a
+ * request takes long.
+ *
+ * @param ask settles when the storage answers, with any answer
+ */
+export function endingInSilence(
+  client: S3Client,
+  ask: (signal: AbortSignal) => Promise<unknown>,
+  limits: SilenceLimits,
+): S3Client {
+  let asking: Promise<boolean> | undefined;
+  const isSilent = () => {
+    asking ??= askOnce(ask, limits.answerMs).finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+  const send = async (command: Parameters<S3Client['send']>[0], options: { abortSignal?: AbortSignal } = {}) => {
+    const stop = new AbortController();
+    const { abortSignal } = options;
+    const onAbort = () => stop.abort(abortSignal?.reason);
+    if (abortSignal?.aborted) onAbort();
+    abortSignal?.addEventListener('abort', onAbort, { once: true });
+    let answered = false;
+    const timer = setInterval(async () => {
+      // Reading a body has its own limit.
+      if ((await isSilent()) && !answered) stop.abort(new StorageSilent());
+    }, limits.patienceMs);
+    try {
+      return await client.send(command, { ...options, abortSignal: stop.signal });
+    } catch (error) {
+      throw stop.signal.reason instanceof StorageSilent ? stop.signal.reason : error;
+    } finally {
+      answered = true;
+      clearInterval(timer);
+      abortSignal?.removeEventListener('abort', onAbort);
+    }
+  };
+  return Object.create(client, { send: { value: send } });
+}
+
+async function askOnce(ask: (signal: AbortSignal) => Promise<unknown>, answerMs: number): Promise<boolean> {
+  const limit = new AbortController();
+  const cancel = patientTimer(answerMs, () => limit.abort());
+  // Any other error is an answer, or ends the request by itself.
+  await ask(limit.signal).catch(() => undefined);
+  cancel();
+  return limit.signal.aborted;
 }

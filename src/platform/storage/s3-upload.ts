@@ -6,11 +6,11 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { type Block, gather } from './gather.ts';
 import type { MemoryShare } from './memory.ts';
 import type { PutOptions } from './port.ts';
 import { COMPLETE_MS, partMs, type S3Object, sumBody, UploadRequests, unlessComplete } from './s3-requests.ts';
 import type { Source } from './source.ts';
+import { type Block, gather } from './source.ts';
 
 const LEAST = 2;
 const MOST = 8;

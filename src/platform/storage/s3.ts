@@ -30,8 +30,8 @@ import {
   refused,
 } from './port.ts';
 import type { S3Clients } from './s3-client.ts';
+import { endingInSilence, type SilenceLimits } from './s3-client.ts';
 import { isRefusal } from './s3-requests.ts';
-import { endingInSilence, type SilenceLimits } from './s3-silence.ts';
 import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
 import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';

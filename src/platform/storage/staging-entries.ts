@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
-import type { Transaction } from '../database/kysely.ts';
-import { GONE } from './sweep.ts';
+import type { Database, Transaction } from '../database/kysely.ts';
+import { couldSpeakFor, type Watched } from '../database/watch.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { ObjectStorage } from './port.ts';
+import { mayRemove } from './removals.ts';
 
 /** The sweep removed an object that was still in use, because the lease of its owner had expired. */
 export class StagingExpired extends Error {
@@ -79,4 +82,96 @@ export async function releaseObjects(trx: Transaction, keys: readonly string[]):
 export function requireAll(keys: readonly string[], found: readonly { object_key: string }[]): void {
   const there = new Set(found.map(({ object_key }) => object_key));
   if (!keys.every((key) => there.has(key))) throw new StagingExpired('A staged object has been swept.');
+}
+
+const BATCH = 50;
+/** A sweep leaves more entries to the next one, so that the process can report progress. */
+const BATCHES = 20;
+/**
+ * The time an entry stays after the object of a dead owner was removed, and the pause after a failed removal. An owner
+ * that was only suspended may finish storing the removed object, and so may the storage after a lost request; the
+ * second removal deletes it.
+ */
+const GRACE_SECONDS = 120;
+/** Stands for dead owners, and for owners that do not know what the storage may still do. No process has this name. */
+export const GONE = 'gone';
+
+interface ExpiredEntry {
+  object_key: string;
+  owner: string | null;
+}
+
+/**
+ * Removes the objects of expired entries of the staging ledger, then the entries. No transaction is open while the
+ * storage works, and an object that cannot be removed does not block the rest.
+ *
+ * @param leaseSeconds how long an owner may be silent
+ * @param seen without a watch of that length, only entries without an owner are removed
+ * @returns the number of removed objects
+ */
+export async function sweepStaging(
+  { database, storage, log }: { database: Database; storage: ObjectStorage; log: Logger },
+  leaseSeconds: number,
+  seen: Watched | undefined,
+): Promise<number> {
+  let swept = 0;
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const entries = await disownExpired(database, leaseSeconds, seen);
+    const outcomes = await Promise.allSettled(entries.map((entry) => storage.remove([entry.object_key])));
+    const removed = entries.filter((_, i) => outcomes[i]?.status === 'fulfilled');
+    const keysOf = (of: (owner: string | null) => boolean) =>
+      removed.filter(({ owner }) => of(owner)).map(({ object_key }) => object_key);
+    const finished = keysOf((owner) => owner === null);
+    if (finished.length > 0) {
+      await database.deleteFrom('staging').where('object_key', 'in', finished).execute();
+    }
+    const once = keysOf((owner) => owner !== null);
+    if (once.length > 0) {
+      const entry = database.updateTable('staging').set({ owner: null }).where('owner', '=', GONE);
+      await entry.where('object_key', 'in', once).execute();
+    }
+    swept += removed.length;
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure) {
+      const objects = entries.length - removed.length;
+      log.warn({ err: failure.reason, objects }, 'could not sweep staged objects; the next sweep will retry');
+    }
+    if (failure || entries.length < BATCH) break;
+  }
+  return swept;
+}
+
+/** Removes the owners of expired entries and reserves them for this sweep for a while. */
+async function disownExpired(
+  database: Database,
+  leaseSeconds: number,
+  seen: Watched | undefined,
+): Promise<ExpiredEntry[]> {
+  return database.transaction().execute(async (trx) => {
+    const expired = await trx
+      .selectFrom('staging')
+      .select(['object_key', 'owner'])
+      .where('expires_at', '<', sql<Date>`now()`)
+      .where(mayRemove)
+      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', GONE), couldSpeakFor(leaseSeconds, seen)]))
+      .orderBy('expires_at')
+      .limit(BATCH)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    if (expired.length === 0) return [];
+    await trx
+      .updateTable('staging')
+      .set({
+        owner: sql<string | null>`CASE WHEN owner IS NOT NULL THEN ${GONE} END`,
+        expires_at: sql<Date>`now() + make_interval(secs => ${GRACE_SECONDS})`,
+      })
+      .where(
+        'object_key',
+        'in',
+        expired.map((entry) => entry.object_key),
+      )
+      .execute();
+    return expired;
+  });
 }

@@ -9,7 +9,7 @@ import { temporaryFolder } from '#test/support/folders.ts';
 import { FOR_AGES } from '#test/support/watched.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { silentLogger } from '../telemetry/log.ts';
-import { FolderStorage } from './folder.ts';
+import { FolderStorage } from './folder-backend.ts';
 import { objectKey } from './keys.ts';
 import { StagingLedger } from './staging.ts';
 import { releaseObjects, StagingExpired } from './staging-entries.ts';

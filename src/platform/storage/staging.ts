@@ -3,12 +3,20 @@ import type { Database, Transaction } from '../database/kysely.ts';
 import type { Watched } from '../database/watch.ts';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Incoming } from './incoming.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
 import { mayRemove } from './removals.ts';
-import { commitOwned, requireAll, StagingExpired } from './staging-entries.ts';
-import { GONE, sweepStaging } from './sweep.ts';
+import { commitOwned, GONE, requireAll, StagingExpired, sweepStaging } from './staging-entries.ts';
+
+/** A file that is being received. Sizes are in bytes. */
+interface Incoming {
+  /** The user name of its sender. */
+  account: string;
+  filename: string;
+  /** An upper bound; undefined when unknown. */
+  expectedBytes: number | undefined;
+  received: () => number;
+}
 
 /** The time an entry outlives its owner's last renewal. */
 const LEASE_SECONDS = 60;

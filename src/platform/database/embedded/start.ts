@@ -4,13 +4,12 @@ import { closeSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseUrl } from './cluster.ts';
 import { EmbeddedDatabaseError } from './error.ts';
 import { isLocked, withLock } from './lock.ts';
 import { type EmbeddedPaths, embeddedPaths } from './paths.ts';
 import { register, registered } from './processes.ts';
 import { openLog } from './programs.ts';
-import { endUnused, startServer } from './server.ts';
+import { databaseUrl, endUnused, startServer } from './server.ts';
 
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 const POLL_MS = 50;

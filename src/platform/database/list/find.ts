@@ -1,7 +1,7 @@
 import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import { type Check, type List, listOf } from './list.ts';
 import type { Entry, Listing, Part, Slice, Total } from './listing.ts';
+import { type Check, type List, listOf } from './listing.ts';
 import { countAmong, type Drivers, estimate, gather, gatherFew, type Look, look, readOn, walk } from './statements.ts';
 
 /** The most rows that are read only to be counted. */
