@@ -9,12 +9,7 @@ import { hasAnotherSuspect, isSuspect } from './suspects.ts';
 /** The end of an attempt that did not succeed. */
 type Outcome = 'failed' | 'retried' | 'deferred' | 'handed back' | 'lost' | 'stopped';
 
-/**
- * Records the end of an attempt at running operations. A deferral with the same reason as the last one only raises its
- * count.
- *
- * @param operationIds operations that are not running are skipped
- */
+/** Records the end of an attempt at running operations. A deferral with the same reason only raises the count. */
 async function recordAttempts(
   trx: Transaction,
   operationIds: readonly number[],
@@ -38,10 +33,7 @@ async function recordAttempts(
     WHERE NOT EXISTS (SELECT FROM repeated WHERE repeated.operation_id = ended.id)`.execute(trx);
 }
 
-/**
- * Decides by the configuration which operations run, except those that have started or whose turn has passed. Held
- * operations return to their place; those that wait for a person keep waiting.
- */
+/** Decides by the configuration which operations run, except those that have started or whose turn has passed. */
 function decide(workflow: LockedWorkflow): void {
   for (const step of workflow.stepsIn(['paused'])) if (step.operation !== PAUSE) workflow.moveStep(step, 'waiting');
   for (const step of workflow.stepsIn(['waiting', 'skipped'])) {
@@ -68,7 +60,6 @@ interface Held {
 /** An event in the life of a workflow. Every change of a state is made by `advance()` with one of these. */
 export type Change =
   | { kind: 'started'; by: string }
-  /** A worker took the operation. */
   | { kind: 'claimed'; operationId: number; worker: string }
   | ({ kind: 'succeeded' } & Held)
   | ({ kind: 'failed'; reason: string; log: string } & Held)
@@ -82,12 +73,10 @@ export type Change =
   | ({ kind: 'lost' } & Held)
   | Control;
 
-/** A change that ends a claim. */
 export type Ending = Extract<Change, { token: number }>;
 
 /** A change that a person or a client requests. */
 export type Control =
-  /** Continues after a pause. */
   | { kind: 'resumed'; by: string }
   /** No further operation starts. The running one finishes first, and its result is kept. */
   | { kind: 'paused'; by: string }
@@ -99,11 +88,9 @@ export type Control =
   | { kind: 'configured'; by: string; configuration: Readonly<Record<string, string>> };
 
 /**
- * The only writer of the states of workflows and operations and of an event's `processing_state`. Locks the workflow,
- * so that changes to one workflow happen one after another, and records the changes.
+ * The only writer of the states of workflows and operations and of an event's `processing_state`. Changes to one
+ * workflow happen one after another. With `notifies: false` the caller notifies the listeners after the commit.
  *
- * @param options.notifies false when the caller notifies the listeners after the commit
- * @returns the changed workflow
  * @throws {ClaimLost} when the operation is not held under the change's fencing token
  * @throws {IllegalMove} when the state does not allow the change
  * @throws {Superseded} when a retry was requested but the event has a later workflow
@@ -173,7 +160,6 @@ function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
   if (change.kind === 'failed') fail(workflow, change.reason);
 }
 
-/** Returns the columns of an operation after such a change. */
 function valuesOf(change: Ending) {
   switch (change.kind) {
     case 'succeeded':

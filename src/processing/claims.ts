@@ -13,10 +13,7 @@ import type { OperationState } from './states.ts';
 const SILENCE_SECONDS = 12;
 /** The interval of heartbeats; several of them fit into the allowed silence. */
 export const HEARTBEAT_MS = 3_000;
-/**
- * After this many dead workers, the file is assumed to be the cause. Each crash also ends the worker's other
- * operations, and takes a quarter of a minute: such a file is found within three minutes.
- */
+/** After this many dead workers, the file is assumed to be the cause: found within three minutes. */
 const MAX_LOSSES = 10;
 
 /** Workers change states all the time; their commits must not wait for each other. */
@@ -38,16 +35,12 @@ export interface Claim {
   requestId: string;
   /** The trace in which its workflow was started, if any. */
   traceparent: TraceParent | null;
-  /** The start of the workflow. */
   begun: Date;
 }
 
 /**
  * Takes a ready operation. If a commit succeeds but its answer is lost, the operation is recovered like that of a
- * silent worker.
- *
- * @returns undefined when it is not ready (done, gone, or held by another worker), or not for this worker now: it is
- * delivered again
+ * silent worker. @returns undefined when it is not available to this worker: it is delivered again
  */
 export async function claimOperation(
   database: Database,
@@ -97,11 +90,8 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
 const ENDS: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
 
 /**
- * Ends a claim and writes its result in the same transaction. Retries deadlocks and waits for a database that is down:
- * a result that took hours must not be lost to an outage.
- *
- * @param commit must touch nothing but the database; may run several times
- * @throws {ClaimLost}
+ * Ends a claim and writes its result in the same transaction. Waits for a database that is down: a result that took
+ * hours must not be lost to an outage. The commit may run several times. @throws {ClaimLost}
  */
 export async function endClaim(
   database: Database,
@@ -134,10 +124,7 @@ async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Cl
 }
 
 /**
- * Gives operations of silent workers to others, and fails those that keep losing their workers.
- *
- * @param seen of the database: an outage does not count as silence of the workers
- * @returns the operations taken from their workers
+ * Gives operations of silent workers to others, and fails those that keep losing their workers. @returns their numbers
  */
 export async function recoverLostOperations(database: Database, seen: Watched | undefined): Promise<number[]> {
   const silent = sql<boolean>`(${isFarFromNow(sql.ref('heartbeat_at'), SILENCE_SECONDS)}

@@ -7,7 +7,6 @@ import { Superseded } from './retry.ts';
 import { IllegalMove } from './states.ts';
 import type { WantedState } from './workflow.schemas.ts';
 
-/** The changes by the requested state. */
 const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configured'>>> = {
   running: 'resumed',
   paused: 'paused',
@@ -16,11 +15,10 @@ const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configure
 };
 
 /** A requested change of a workflow; undefined fields change nothing. */
-export interface Wish {
+export interface ControlRequest {
   wanted: WantedState | undefined;
   /** Applies to operations that start later. */
   configuration?: Record<string, string> | undefined;
-  /** The requesting account. */
   by: string;
 }
 
@@ -28,7 +26,7 @@ export interface Wish {
 export async function controlWorkflow(
   database: Database,
   id: number,
-  { wanted, configuration, by }: Wish,
+  { wanted, configuration, by }: ControlRequest,
 ): Promise<void> {
   try {
     await inTransaction(database, async (trx) => {
@@ -37,13 +35,9 @@ export async function controlWorkflow(
       if (wanted) await advance(trx, id, { kind: CONTROLS[wanted], by });
     });
   } catch (error) {
-    throw refusalOf(error, id);
+    if (error instanceof IllegalMove) throw NO_MOVE(error.from, error.to);
+    if (error instanceof Superseded) throw SUPERSEDED();
+    if (error instanceof ClaimLost) throw WORKFLOW_MISSING(String(id));
+    throw error;
   }
-}
-
-function refusalOf(error: unknown, id: number): unknown {
-  if (error instanceof IllegalMove) return NO_MOVE(error.from, error.to);
-  if (error instanceof Superseded) return SUPERSEDED();
-  if (error instanceof ClaimLost) return WORKFLOW_MISSING(String(id));
-  return error;
 }

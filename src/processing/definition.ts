@@ -1,11 +1,8 @@
 import { z } from 'zod';
 
-/** Decides from the workflow's configuration whether an operation runs. */
 type Test = (configuration: Readonly<Record<string, string>>) => boolean;
 
-/** A condition on the configuration of a workflow. */
 interface Condition {
-  /** The text in the definition. */
   source: string;
   /** The configuration keys that it reads. */
   keys: string[];
@@ -16,33 +13,21 @@ const TOKEN = /\s*(&&|\|\||!|\(|\)|[A-Za-z_][A-Za-z0-9_.-]*)\s*/y;
 
 /**
  * Compiles the `if` of an operation: configuration keys joined by `&&`, `||`, `!` and parentheses. A key is true when
- * its value is the word `true`, in any case of letters.
- *
- * @throws {SyntaxError} with a sentence that shows the unexpected part
+ * its value is the word `true`, in any case of letters. @throws {SyntaxError}
  */
 export function compileCondition(source: string): Condition {
   const tokens = tokenize(source);
   const keys: string[] = [];
   let next = 0;
 
-  const either = (): Test => {
-    let left = both();
-    while (tokens[next] === '||') {
-      next += 1;
-      const [a, b] = [left, both()];
-      left = (configuration) => a(configuration) || b(configuration);
-    }
-    return left;
+  const chain = (operator: '&&' | '||', operand: () => Test): Test => {
+    const tests = [operand()];
+    for (; tokens[next] === operator; tests.push(operand())) next += 1;
+    if (operator === '&&') return (configuration) => tests.every((test) => test(configuration));
+    return (configuration) => tests.some((test) => test(configuration));
   };
-  const both = (): Test => {
-    let left = single();
-    while (tokens[next] === '&&') {
-      next += 1;
-      const [a, b] = [left, single()];
-      left = (configuration) => a(configuration) && b(configuration);
-    }
-    return left;
-  };
+  const both = () => chain('&&', single);
+  const either = () => chain('||', both);
   const single = (): Test => {
     const token = tokens[next++];
     if (token === '!') {
@@ -116,7 +101,6 @@ const OperationSchema = z.strictObject({
   configuration: z.record(identifier, scalar).default({}),
 });
 
-/** The schema of a workflow definition file. */
 export const DefinitionSchema = z
   .strictObject({
     id: identifier,
@@ -157,25 +141,5 @@ export const DefinitionSchema = z
   });
 
 /** A workflow definition; durations in milliseconds. */
-export interface WorkflowDefinition {
-  id: string;
-  aliases: string[];
-  title: string;
-  description: string;
-  tags: string[];
-  display_order: number;
-  configuration_panel: string;
-  configuration_panel_json: string;
-  configuration: Record<string, string>;
-  operations: OperationDefinition[];
-  on_failure: OperationDefinition[];
-}
-
-export interface OperationDefinition {
-  operation: string;
-  description: string;
-  if?: Condition | undefined;
-  retries: number;
-  time_limit: number;
-  configuration: Record<string, string>;
-}
+export type WorkflowDefinition = z.infer<typeof DefinitionSchema>;
+export type OperationDefinition = z.infer<typeof OperationSchema>;

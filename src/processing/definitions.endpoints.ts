@@ -13,7 +13,6 @@ import { DEFINITION_MISSING } from './refusals.ts';
 
 const UNKNOWN_CRITERION = refusal(400, (name: string) => `Unknown search criterion in request: ${name}`, ['colour']);
 
-/** Optional parts of a workflow definition. */
 export const DefinitionQuery = z.object({
   withoperations: flag('Include its operations.'),
   withconfigurationpanel: flag('Include its configuration panel as HTML.'),
@@ -100,19 +99,10 @@ const COMPARE: Readonly<Record<string, (a: WorkflowDefinition, b: WorkflowDefini
   displayorder: (a, b) => a.display_order - b.display_order,
 };
 
-interface DefinitionListRequest {
-  filter?: string | undefined;
-  sort?: string | undefined;
-}
-
-/**
- * Selects the definitions with one of the tags, sorted as requested or by identifier.
- *
- * @throws {HttpError} 400 for an invalid filter or sort
- */
+/** Selects definitions with one of the tags, sorted as requested or by identifier. @throws {HttpError} 400 */
 function listedDefinitions(
   all: readonly WorkflowDefinition[],
-  { filter = '', sort }: DefinitionListRequest,
+  { filter = '', sort }: z.infer<typeof DefinitionListQuery>,
 ): WorkflowDefinition[] {
   const tags = tagsOf(filter);
   const comparisons = [...parseSort(sort), { name: 'identifier', descending: false }].map(({ name, descending }) => {
@@ -153,7 +143,6 @@ interface Services {
   definitions: WorkflowDefinitions;
 }
 
-/** The workflow definitions (compatibility 6). */
 export const listDefinitions = defineEndpoint({
   method: 'get',
   path: PATH,

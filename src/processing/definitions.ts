@@ -23,7 +23,6 @@ export interface WorkflowDefinitions {
  * Reads the built-in definitions and those of the site's own folder, which replace built-in ones with the same id.
  *
  * @param operations names of the operations that workers support, if this process knows them
- * @param faultOf a further check of operations
  * @throws {ConfigError} with the file, the line and the error
  */
 export async function loadDefinitions(
@@ -70,7 +69,6 @@ async function readFolder(
   return definitions;
 }
 
-/** @throws {ConfigError} `FILE:LINE: error` */
 export function parseDefinition(
   file: string,
   source: string,

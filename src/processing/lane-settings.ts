@@ -4,7 +4,6 @@ import type { Database } from '#platform/database/kysely.ts';
 /** The channel that notifies processes with workers of new settings. */
 export const SETTINGS_CHANNEL = 'inlet_settings';
 
-/** An operator's settings of a lane. */
 export interface LaneSetting {
   lane: string;
   paused: boolean;
@@ -19,7 +18,6 @@ export function isPaused(lane: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`EXISTS (SELECT FROM lane_settings WHERE lane_settings.lane = ${lane} AND lane_settings.paused)`;
 }
 
-/** Returns the settings of all lanes that have any. */
 export async function laneSettings(database: Database): Promise<LaneSetting[]> {
   const rows = await database.selectFrom('lane_settings').selectAll().execute();
   return rows.map(({ changed_by: changedBy, changed_at: changedAt, ...row }) => ({

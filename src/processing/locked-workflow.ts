@@ -32,20 +32,17 @@ export class ClaimLost extends Error {
 /** The number of a workflow, or that of a ready operation of it. */
 export type WorkflowRef = number | { readyOperation: number };
 
-/** Columns and their new values. */
 type Values = Readonly<Record<string, unknown>>;
 
 /** An operation of a locked workflow with its columns, in the state that it will have. */
 export type Step = Readonly<Awaited<ReturnType<typeof lockSteps>>[number]>;
 
 /**
- * A workflow that is locked with its operations until the transaction ends, and the only writer of its state, of
- * theirs, and of the `processing_state` of its event. One statement loads it, it is changed in memory, and `save`
- * writes the changes and their log in another statement.
+ * A workflow that is locked with its operations until the transaction ends. One statement loads it, it is changed in
+ * memory, and `save` writes the changes and their log in another statement.
  */
 export class LockedWorkflow {
   readonly trx: Transaction;
-  /** All operations in order. */
   readonly steps: readonly Step[];
   readonly id: number;
   readonly eventId: string;
@@ -87,7 +84,6 @@ export class LockedWorkflow {
     return this.#configuration;
   }
 
-  /** The channels to notify of the changes. */
   get channels(): string[] {
     return [...(this.#changes.length > 0 ? [CHANGES_CHANNEL] : []), ...(this.#isStepReady ? [READY_CHANNEL] : [])];
   }
@@ -123,7 +119,6 @@ export class LockedWorkflow {
     if (this.#state !== to) this.move(to);
   }
 
-  /** Returns the first waiting operation. */
   nextStep({ onFailure }: { onFailure: boolean }): Step | undefined {
     return this.steps.find((step) => step.state === 'waiting' && step.onFailure === onFailure);
   }
@@ -172,7 +167,6 @@ export class LockedWorkflow {
     throw new ClaimLost('The operation is held by another worker.');
   }
 
-  /** Ends a claim. */
   leave(step: Step, to: OperationState, values: Values): void {
     const again = to === 'ready' && { ready_at: sql`now()` };
     this.moveStep(step, to, { ...values, ...again, heartbeat_at: null, delivered_at: null });
@@ -200,7 +194,6 @@ export class LockedWorkflow {
     if (to === 'ready') this.#isStepReady = true;
   }
 
-  /** Logs the state of an operation. */
   recordStep(step: Step, more: Values = {}): void {
     this.#record('operation.state', { operation: step.operation, operation_state: step.state, ...more });
   }
@@ -210,12 +203,7 @@ export class LockedWorkflow {
     this.#changes.push({ kind, data });
   }
 
-  /**
-   * Writes all changes in one statement.
-   *
-   * @param options.actor the requesting account
-   * @param options.channels notified with the commit
-   */
+  /** Writes all changes in one statement, which also notifies the channels with the commit. */
   async save({ actor, channels }: { actor: string | undefined; channels: readonly string[] }): Promise<void> {
     const writes = this.#writes(actor);
     if (writes.length === 0) return;

@@ -4,21 +4,17 @@ import { isFarFromNow } from '#platform/database/watch.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { isPaused } from './lane-settings.ts';
 
-/**
- * The approximate number of queued deliveries per lane: more than the workers of a large service take at a time.
- * Further operations wait in order in the table, which costs nothing.
- */
+/** The approximate number of queued deliveries per lane. Further operations wait in the table, which costs nothing. */
 const WINDOW = 200;
 /**
  * A window is refilled when this part of it is empty: a queue takes several jobs for little more than one. Not a larger
- * part: deliveries of several processes at the same time have no order.
+ * part: concurrent deliveries have no order.
  */
 const REFILLED = 8;
 /** The least space in a lane that is refilled: fewer deliveries than this are all that were due. */
 export const LEAST_ROOM = Math.floor(WINDOW / REFILLED);
 const ASSIGNED_AT_ONCE = 1000;
 
-/** A ready operation. */
 export interface Ready {
   operationId: number;
   operation: string;
@@ -63,7 +59,7 @@ export async function assignLanes(
 
 /**
  * Takes ready operations that are not in the queue, the longest waiting first, as far as the windows of their lanes
- * have space. They count as delivered from now on; `undeliver` reverts that when the queue refuses them.
+ * have space. They count as delivered from now on.
  */
 export async function takeDeliveries(
   database: Database,
@@ -97,7 +93,7 @@ export async function takeDeliveries(
 
 /**
  * Gives postponed operations that are due their earlier places in the order: otherwise they would wait behind all later
- * ones. Each place is in an index, so that they are read in order among millions of rows.
+ * ones. An index holds each place.
  */
 async function returnToPlaces(database: Database, lanes: readonly string[]): Promise<void> {
   await sql`
@@ -111,10 +107,7 @@ async function returnToPlaces(database: Database, lanes: readonly string[]): Pro
     WHERE o.id = due.id`.execute(database);
 }
 
-/**
- * Takes deliveries that no worker has claimed for so long: their job may still be waiting, or be lost. No other process
- * checks them for as long again, unless `stillOverdue` is called.
- */
+/** Takes deliveries that no worker has claimed for so long. No other process checks them for as long again. */
 export async function takeOverdue(database: Database, afterMs: number): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
     UPDATE workflow_operations o SET delivered_at = now()

@@ -8,9 +8,7 @@ interface OperationProgress {
   description: string;
   state: string;
   on_failure: boolean;
-  /** From 0 to 1. */
   progress: number;
-  /** The number of failed attempts. */
   attempts: number;
   reason: string | null;
   log: string | null;
@@ -18,10 +16,8 @@ interface OperationProgress {
   finished_at: string | null;
 }
 
-/** A workflow instance with its operations in order. */
 export type WorkflowRow = Awaited<ReturnType<typeof workflowsOfEvent>>[number];
 
-/** Returns the workflows of an event, the latest first. */
 export function workflowsOfEvent(database: Queryable, eventId: string) {
   return workflowRows(database).where('event_id', '=', eventId).orderBy('id', 'desc').execute();
 }
@@ -42,7 +38,6 @@ export async function operationsUnderWay(db: Queryable, eventId: string): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Selects workflows as the API shows them. */
 export function workflowRows(database: Queryable) {
   return database
     .selectFrom('workflows')

@@ -1,7 +1,4 @@
-/**
- * Returns the common part of reasons that differ only in the recording: without numbers, quoted names and identifiers.
- * At most 300 characters, the limit of the column.
- */
+/** Returns the common part of reasons that differ only in numbers, quoted names and identifiers. */
 export function reasonKey(reason: string): string {
   return reason
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '…')

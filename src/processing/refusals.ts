@@ -1,7 +1,6 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { EVENT_ID } from './examples.ts';
 
-/** The event does not exist, or the principal may not read it. */
 export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [EVENT_ID]);
 export const DEFINITION_MISSING = refusal(404, (id: string) => `Cannot find workflow definition with id '${id}'.`, [
   'publish-twice',

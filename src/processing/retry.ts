@@ -22,8 +22,8 @@ const AFRESH = {
 };
 
 /**
- * Moves the operations of a failed or stopped workflow back to waiting, from the first one that did not succeed.
- * Results are kept, unless the event has other tracks since, or its publications were retracted.
+ * Moves operations back to waiting, from the first one that did not succeed. Results are kept, unless the event has
+ * other tracks since, or its publications were retracted.
  *
  * @throws {IllegalMove} for a workflow that is active, or has succeeded
  * @throws {Superseded} when the event has a later workflow

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { requireAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
@@ -17,7 +18,6 @@ export class NotNow extends Error {
   override name = 'NotNow';
 }
 
-/** A request to run a workflow on an event. */
 export interface WorkflowWish {
   eventId: string;
   /** Identifier or alias of the definition. */
@@ -26,9 +26,8 @@ export interface WorkflowWish {
 }
 
 /**
- * Starts a workflow on request.
+ * Starts a workflow on request. @returns its number
  *
- * @returns the number of the workflow
  * @throws {HttpError} 404 for an event that the principal may not read, and for an unknown definition; 401 for an event
  * that it may not write
  * @throws {NotNow}
@@ -50,38 +49,20 @@ export async function startOnRequest(
   });
 }
 
-/**
- * Locks the event.
- *
- * @throws {NotNow} while it is processed, or awaits a recording
- */
-async function requireIdle(trx: Transaction, eventId: string): Promise<boolean> {
+/** Locks the event. @throws {NotNow} while it is processed, or awaits a recording */
+async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
   const event = await trx
     .selectFrom('events')
     .select(['processing_state', 'agent_id'])
-    .select((eb) =>
-      eb
-        .exists(
-          eb
-            .selectFrom('tracks')
-            .select('id')
-            .whereRef('tracks.event_id', '=', 'events.id')
-            .where('is_media', '=', true),
-        )
-        .as('recorded'),
-    )
+    .select(sql<boolean>`EXISTS (SELECT FROM tracks WHERE event_id = events.id AND is_media)`.as('recorded'))
     .where('id', '=', eventId)
     .forUpdate()
     .executeTakeFirst();
   const reason = event && whyNotNow(event);
   if (reason !== undefined) throw new NotNow(reason);
-  return event !== undefined;
 }
 
-/**
- * Returns the reason why an event cannot be processed now; undefined if it can. @param event.recorded true if it has
- * media
- */
+/** Returns the reason why an event cannot be processed now; undefined if it can. */
 export function whyNotNow(event: {
   processing_state: string;
   agent_id: string;

@@ -6,7 +6,6 @@ import type { WorkflowDefinition } from './definition.ts';
 import type { WorkflowDefinitions } from './definitions.ts';
 import type { Processing } from './processing.ts';
 
-/** The data of a new workflow instance. */
 export interface WorkflowStart {
   eventId: string;
   definition: WorkflowDefinition;
@@ -23,11 +22,7 @@ export interface ProcessingSource {
   definitions: WorkflowDefinitions;
 }
 
-/**
- * Starts the processing of an event that has its tracks. An unknown workflow name stands for the default workflow.
- *
- * @returns the number of the workflow
- */
+/** Starts the processing of an event. An unknown workflow name stands for the default one. @returns its number */
 export async function startProcessing(
   trx: Transaction,
   eventId: string,
@@ -39,10 +34,8 @@ export async function startProcessing(
 }
 
 /**
- * Inserts a workflow instance with its operations and makes the first one ready. Conditions read nothing but the
- * configuration; they are evaluated here, and again when it changes.
- *
- * @returns the number of the workflow
+ * Inserts a workflow with its operations and makes the first one ready. Conditions read nothing but the configuration;
+ * they are evaluated here, and again when it changes. @returns its number
  */
 export async function startWorkflow(trx: Transaction, start: WorkflowStart): Promise<number> {
   const configuration = { ...start.definition.configuration, ...start.configuration };

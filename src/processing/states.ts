@@ -1,7 +1,6 @@
 /** States of a workflow instance, and of an event's `processing_state`, which may also be empty. */
 export type WorkflowState = 'INSTANTIATED' | 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILING' | 'FAILED' | 'SUCCEEDED';
 
-/** States of a workflow operation. */
 export type OperationState =
   | 'waiting'
   | 'ready'
@@ -12,10 +11,7 @@ export type OperationState =
   | 'skipped'
   | 'stopped';
 
-/**
- * All legal moves of a workflow. A failed or stopped workflow moves on only by a retry. A paused one may fail: its
- * running operation finishes first.
- */
+/** All legal moves of a workflow. A failed or stopped one moves only by a retry. A paused one may fail. */
 export const WORKFLOW_MOVES: Readonly<Record<WorkflowState, readonly WorkflowState[]>> = {
   INSTANTIATED: ['RUNNING', 'PAUSED', 'STOPPED'],
   RUNNING: ['PAUSED', 'STOPPED', 'FAILING', 'SUCCEEDED'],
@@ -27,8 +23,8 @@ export const WORKFLOW_MOVES: Readonly<Record<WorkflowState, readonly WorkflowSta
 };
 
 /**
- * All legal moves of an operation. Back to `ready`: another attempt, a lost worker, a returned operation, or the end of
- * a pause. Back to `waiting`: the workflow is retried. To and from `skipped`: the configuration has changed.
+ * All legal moves of an operation. Back to `ready`: another attempt, a lost worker, or the end of a pause. Back to
+ * `waiting`: a retry. To and from `skipped`: another configuration.
  */
 export const OPERATION_MOVES: Readonly<Record<OperationState, readonly OperationState[]>> = {
   waiting: ['ready', 'paused', 'stopped', 'skipped'],

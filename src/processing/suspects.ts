@@ -9,9 +9,7 @@ export function isSuspect({ losses }: { losses: number }): boolean {
   return losses >= SUSPECT_LOSSES;
 }
 
-/**
- * Reports whether the worker runs another suspect. Concurrent calls wait for each other, so the second sees the first.
- */
+/** Reports whether the worker runs another suspect. Of two concurrent calls, the second sees the first. */
 export async function hasAnotherSuspect(trx: Transaction, operationId: number, worker: string): Promise<boolean> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`suspects of ${worker}`}, 0))`.execute(trx);
   const other = await trx

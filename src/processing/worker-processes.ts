@@ -12,7 +12,6 @@ export interface WorkerFacts {
   name: string;
   host: string;
   pid: number;
-  /** Such as `Deno 2.9.6`. */
   runtime: string;
   version: string;
   /** Concurrent operations per lane, unless the lane has a setting. */
@@ -22,7 +21,6 @@ export interface WorkerFacts {
 /** Settings that such a process must follow. */
 export interface Orders {
   draining: boolean;
-  /** Settings by the names of lanes. */
   concurrency: Readonly<Record<string, number>>;
 }
 
@@ -44,14 +42,12 @@ export async function forgetProcess(database: Database, name: string): Promise<v
     WHERE name = ${name} OR seen_at < now() - make_interval(secs => ${KEPT_SECONDS})`.execute(database);
 }
 
-/** A process with workers and its activity. */
 export interface WorkerProcess extends WorkerFacts {
   startedAt: Date;
   seenAt: Date;
   draining: boolean;
   /** True after it has fallen silent. */
   gone: boolean;
-  /** The number of its running operations. */
   busy: number;
 }
 
@@ -66,9 +62,7 @@ export async function workerProcesses(database: Database): Promise<WorkerProcess
   return rows;
 }
 
-/**
- * Starts or ends draining of a process, which then takes no further operation. @returns false when none has this name
- */
+/** Starts or ends draining of a process, which then takes no operation. @returns false when none has this name */
 export async function drain(database: Database, name: string, draining: boolean): Promise<boolean> {
   const changed = await database
     .updateTable('worker_processes')

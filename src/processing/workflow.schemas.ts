@@ -25,7 +25,6 @@ export const WantedState = z.enum(['running', 'paused', 'stopped', 'retry'], {
 });
 export type WantedState = z.infer<typeof WantedState>;
 
-/** A workflow instance. */
 export const Workflow = z
   .object({
     identifier: z.int(),

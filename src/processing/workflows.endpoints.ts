@@ -18,9 +18,7 @@ import { isActive } from './states.ts';
 import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
 /**
- * Finds the workflow of a request, if the principal has access to its event.
- *
- * @throws {HttpError} 404 when it may not read the event, 401 when it may read but not write it
+ * Finds the workflow of a request. @throws {HttpError} 404 without read access to its event, 401 without write access
  */
 async function accessibleWorkflow(db: Queryable, c: Context, id: string, action: Action): Promise<WorkflowRow> {
   const workflow = /^[1-9]\d{0,14}$/.test(id) ? await findWorkflow(db, Number(id)) : undefined;
@@ -31,11 +29,8 @@ async function accessibleWorkflow(db: Queryable, c: Context, id: string, action:
 }
 
 /**
- * Deletes a finished workflow. Its event gets the state of the previous workflow, or none.
- *
- * @param by the requesting account
- * @returns false when it is gone
- * @throws {HttpError} 409 for an active workflow
+ * Deletes a finished workflow. Its event gets the state of the previous one. @returns false when it is gone @throws
+ * {HttpError} 409 for an active workflow
  */
 async function removeWorkflow(trx: Transaction, id: number, by: string): Promise<boolean> {
   const workflow = await trx
@@ -71,7 +66,6 @@ interface Services {
   database: Database;
 }
 
-/** One workflow (compatibility 6). */
 export const readWorkflow = defineEndpoint({
   method: 'get',
   path: '/api/workflows/{workflow_id}',

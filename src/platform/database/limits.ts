@@ -7,15 +7,12 @@ export interface Limits {
   statementMs: number;
   /** The longest wait for an answer. Longer than `statementMs`, because the server answers a cancelled statement. */
   silenceMs: number;
-  /** The longest wait for a lock. */
   lockMs: number;
   /** The longest pause inside a transaction: its client may be gone, and its locks block other transactions. */
   idleInTransactionMs: number;
 }
 
-/**
- * For requests and loops: their longest statement, one rule that creates a thousand events, takes less than a second.
- */
+/** For requests and loops. Their longest statement creates a thousand events in less than a second. */
 export const USUAL: Limits = {
   statementMs: 30_000,
   silenceMs: 32_000,
@@ -52,10 +49,7 @@ export class LimitedClient extends pg.Client {
   }
 }
 
-/**
- * Returns the options of `pg.Client` and `pg.Pool` that make the server, the operating system and the driver enforce
- * the limits.
- */
+/** Returns the options that make the server, the operating system and the driver enforce the limits. */
 export function limitedConnection(limits: Limits): pg.ClientConfig {
   return {
     statement_timeout: limits.statementMs,
@@ -67,9 +61,8 @@ export function limitedConnection(limits: Limits): pg.ClientConfig {
 }
 
 /**
- * Closes a connection that has gone silent: one that answers a query after the server would have cancelled it, or does
- * not close. The pending queries fail, and a pool does not reuse the connection. (`query_timeout` of `pg` fails only
- * the query, and the next user of the connection waits behind it.)
+ * Closes a connection that answers later than the server would have cancelled the query, or does not close.
+ * (`query_timeout` of `pg` fails only the query, and the next user of the connection waits behind it.)
  */
 export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   let unanswered = 0;
@@ -117,10 +110,7 @@ export function createClient(connectionString: string, limits: Limits, applicati
   return client;
 }
 
-/**
- * A separate connection that waits for notifications. The loss of an idle connection goes unnoticed, so it is probed
- * periodically.
- */
+/** A separate connection for notifications. Its loss goes unnoticed while it is idle, so it is probed. */
 export class WatchedClient {
   readonly #client: pg.Client;
   readonly #probeMs: number;
@@ -130,34 +120,25 @@ export class WatchedClient {
   #closed = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  /**
-   * @param watching.probeMs time from an answer to the next probe
-   * @param watching.onLost called once when the connection breaks, fails or is closed
-   */
+  /** @param options.onLost called once when the connection breaks, fails or is closed */
   constructor(
     databaseUrl: string,
     applicationName: string,
-    {
-      limits,
-      probeMs,
-      onNotification,
-      onLost,
-    }: {
+    options: {
       limits: Limits;
       probeMs: number;
       onNotification: (message: pg.Notification) => void;
       onLost: (error: Error) => void;
     },
   ) {
-    this.#probeMs = probeMs;
-    this.#onLost = onLost;
-    this.#client = createClient(databaseUrl, limits, applicationName);
-    this.#client.on('notification', onNotification);
+    this.#probeMs = options.probeMs;
+    this.#onLost = options.onLost;
+    this.#client = createClient(databaseUrl, options.limits, applicationName);
+    this.#client.on('notification', options.onNotification);
     this.#client.on('error', (error) => this.#lose(error));
     this.#client.on('end', () => this.#lose(new Error('The connection was closed.')));
   }
 
-  /** Connects and runs a first statement. */
   async open(statement: string): Promise<void> {
     try {
       await this.#client.connect();

@@ -3,13 +3,11 @@ import type { Logger } from '../telemetry/log.ts';
 import { VITAL, WatchedClient } from './limits.ts';
 
 const CHANNEL = 'locks_wanted';
-/** The interval between attempts to take a lock of another process. */
 const RETRY_MS = 100;
 const PROBE_MS = 5_000;
 /** A process whose machine has crashed loses its locks after about fifteen seconds. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3';
 
-/** Callbacks of a process that holds a lock. */
 export interface Holder {
   /** Another process wants the lock: release it soon. May be called several times. */
   onWanted(): void;
@@ -22,13 +20,12 @@ export interface Held {
 }
 
 /**
- * Locks by name among all processes of one database. They belong to a connection of this process and end with it, so
- * nothing waits for a killed process. The holder of a lock is notified when another process wants it.
+ * Locks by name among all processes of one database. They end with the connection of this process, so nothing waits for
+ * a killed process. The holder of a lock is notified when another process wants it.
  */
 export class Locks {
   readonly #databaseUrl: string;
   readonly #log: Logger;
-  /** Locks that are held or requested. */
   readonly #held = new Map<string, Holder & { taken: boolean; released: Promise<void> }>();
   #connection: Promise<WatchedClient> | undefined;
   #ending = false;
@@ -39,13 +36,7 @@ export class Locks {
     this.#log = log;
   }
 
-  /**
-   * Takes a lock, and asks its holder to release it.
-   *
-   * @param waitMs how long the holder may take
-   * @returns undefined when it was not released in time
-   * @throws when the database is down
-   */
+  /** Takes a lock, and asks its holder to release it. @returns undefined when it was not released in time */
   async take(name: string, holder: Holder, waitMs: number): Promise<Held | undefined> {
     const until = performance.now() + waitMs;
     for (;;) {
@@ -62,15 +53,12 @@ export class Locks {
     }
   }
 
-  /**
-   * Asks all current and future holders in this process to release their locks, because the process is shutting down.
-   */
+  /** Asks all current and future holders to release their locks, because the process is shutting down. */
   wantAll(): void {
     this.#ending = true;
     for (const holder of this.#held.values()) if (holder.taken) holder.onWanted();
   }
 
-  /** Releases all locks. */
   async close(): Promise<void> {
     this.#closed = true;
     const client = await this.#connection?.catch(() => undefined);
@@ -78,19 +66,13 @@ export class Locks {
   }
 
   async #try(name: string, holder: Holder): Promise<Held | undefined> {
-    let released = () => {};
-    const entry = {
-      ...holder,
-      taken: false,
-      released: new Promise<void>((resolve) => {
-        released = resolve;
-      }),
-    };
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const entry = { ...holder, taken: false, released };
     // One session may take a lock twice: within this process the map decides.
     this.#held.set(name, entry);
     const forget = () => {
       if (this.#held.get(name) === entry) this.#held.delete(name);
-      released();
+      release();
     };
     try {
       const client = await this.#connect();

@@ -18,8 +18,7 @@ const FOLDER = fileURLToPath(new URL('../../../sql/', import.meta.url));
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
 /**
- * Applies the pending files of `sql/` in order, each in its own transaction. Several processes may call it
- * concurrently: an advisory lock lets one work while the rest wait.
+ * Applies the pending files of `sql/` in order, each in its own transaction. Concurrent processes wait for each other.
  *
  * @param only the files to apply, for tables of an earlier version
  * @param onWait receives what a migration waits for
@@ -38,7 +37,7 @@ export async function migrate(
     await client.query(
       'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    const pending = (await notApplied(client, folder, true)).filter((name) => only?.includes(name) ?? true);
+    const pending = (await notApplied(client, folder)).filter((name) => only?.includes(name) ?? true);
     for (const name of pending) await applyWhenFree(client, folder, name, onWait);
     return pending;
   } finally {
@@ -52,10 +51,7 @@ export async function pendingMigrations(databaseUrl: string, folder = FOLDER): P
   const client = createClient(databaseUrl, USUAL, 'inlet migrate');
   await client.connect();
   try {
-    const { rows } = await client.query<{ found: boolean }>(
-      "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
-    );
-    return await notApplied(client, folder, rows[0]?.found ?? false);
+    return await notApplied(client, folder);
   } finally {
     await client.end();
   }
@@ -71,17 +67,13 @@ export async function appliedMigrations(client: pg.Client): Promise<string[]> {
   return applied.rows.map(({ name }) => name);
 }
 
-/** Returns the names of all files in order. */
 export async function allMigrations(folder = FOLDER): Promise<string[]> {
   return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
 }
 
-async function notApplied(client: pg.Client, folder: string, remembered: boolean): Promise<string[]> {
-  const { rows } = remembered
-    ? await client.query<{ name: string }>('SELECT name FROM schema_migrations')
-    : { rows: [] };
-  const applied = new Set(rows.map((row) => row.name));
-  return (await allMigrations(folder)).filter((name) => !applied.has(name));
+async function notApplied(client: pg.Client, folder: string): Promise<string[]> {
+  const applied = await appliedMigrations(client);
+  return (await allMigrations(folder)).filter((name) => !applied.includes(name));
 }
 
 /** Applies a file; retries with growing pauses while other transactions hold the locks it needs. */

@@ -10,15 +10,13 @@ const PROBE_MS = 10_000;
 /** Receives the payloads of a channel; undefined when notifications may have been missed. */
 type Hear = (payload?: string) => void;
 
-/** A subscription to a channel. */
 export interface Listener {
   close(): void;
 }
 
 /**
- * Notifications from the database, on any number of channels. The database wakes every listening connection for each
- * notification, so a process has one connection for all channels. It is opened for the first listener, and reopened
- * when it is lost.
+ * Notifications from the database on any number of channels. The database wakes every listening connection for each
+ * notification, so a process has one connection for all channels, reopened when it is lost.
  */
 export class Notifications {
   readonly #databaseUrl: string;
@@ -101,9 +99,8 @@ export class Notifications {
 const waiting = new WeakMap<Database, Set<string>>();
 
 /**
- * Notifies channels of a commit without waiting, many commits together under load. A transaction that notifies holds a
- * lock of the whole server until it is on disk, so only one of them is written at a time. For listeners that also poll,
- * in case a notification is missed.
+ * Notifies channels of a commit without waiting. A transaction that notifies holds a lock of the whole server until it
+ * is on disk, so only one of them is written at a time. For listeners that also poll.
  */
 export function wakeListeners(database: Database, channels: readonly string[]): void {
   const queued = waiting.get(database);
@@ -120,7 +117,6 @@ async function notifyAll(database: Database, channels: Set<string>): Promise<voi
       await sql`SELECT pg_notify(channel, '') FROM unnest(${now}::text[]) AS channel`.execute(database);
     }
   } catch {
-    // The listeners poll.
   } finally {
     waiting.delete(database);
   }

@@ -1,4 +1,3 @@
-/** Refused, reset or timed-out sockets, as the operating system names them. */
 const SOCKET = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -9,19 +8,15 @@ const SOCKET = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/**
- * SQLSTATE: connection exception; shutdown, crash, startup, closed idle session; too many connections, no disk, no
- * memory; disk errors; statement or lock timeout, transaction idle for too long; read-only server, such as a standby.
- */
+/** SQLSTATE: connection exception, shutdown, startup, resources, disk errors, timeouts, read-only server. */
 const SQLSTATE = /^(08...|57P0[1235]|53...|58...|57014|55P03|25P03|25006)$/;
-/** Errors of the driver that carry no code. */
 const MESSAGE =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated( unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable)$/;
 const DEPTH = 4;
 
 /**
- * Reports whether a query failed because the database is unreachable or cannot work, not because of the query: the same
- * query may succeed later. Errors of the S3 client, which carry `$metadata`, do not count.
+ * Reports whether a query failed because of the database, so that it may succeed later. Errors of the S3 client do not
+ * count.
  */
 export function isDatabaseOutage(error: unknown, depth = DEPTH): boolean {
   if (!(error instanceof Error) || depth === 0 || '$metadata' in error) return false;

@@ -5,10 +5,8 @@ import { isDatabaseOutage } from './outage.ts';
 const PAUSE_MS = 250;
 
 /**
- * Makes `connect()` of a pool wait for a database that is down, such as during a restart. No query was sent then, so
- * nothing can run twice. During an outage only one connection at a time is tried for all callers.
- *
- * @param waitMs how long each call waits at most; it fails then with the last error of the database
+ * Makes `connect()` of a pool wait up to `waitMs` for a database that is down. No query was sent then, so nothing can
+ * run twice. During an outage only one connection at a time is tried for all callers.
  */
 export function waitWhileAway<Pool extends pg.Pool>(pool: Pool, waitMs: number): Pool {
   type Connect = (...args: unknown[]) => Promise<pg.PoolClient>;

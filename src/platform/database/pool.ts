@@ -8,12 +8,9 @@ const LINE_MS = 60_000;
 /** The time a closing pool waits for running queries. */
 const END_MS = 3_000;
 
-/** The size and the time limits of a pool. */
 export interface PoolOptions {
   max?: number;
-  /** Connections that stay open while unused. */
   min?: number;
-  /** The limits of requests by default. */
   limits?: Limits;
   /** Sets `search_path`; by default that of the server applies. */
   schema?: string;
@@ -22,8 +19,8 @@ export interface PoolOptions {
 }
 
 /**
- * Creates a pool of connections. `bigint` columns are returned as numbers: identifiers, sizes and durations all stay
- * far below 2^53. After a few seconds, its `end()` closes connections that are still in use.
+ * Creates a pool. `bigint` columns are returned as numbers: all stay far below 2^53. Its `end()` closes busy
+ * connections.
  */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const limits = options.limits ?? USUAL;

@@ -15,8 +15,8 @@ export class Outdated extends Error {
 }
 
 /**
- * Runs work in a transaction, and again after a conflict: a deadlock, a serialization failure, or when the work throws
- * `Outdated`. The work must not touch anything but the database.
+ * Runs work in a transaction, and again after a conflict: a deadlock, a serialization failure, or `Outdated`. The work
+ * must not touch anything but the database.
  */
 export async function inTransaction<T>(database: Database, work: (trx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -31,18 +31,13 @@ export async function inTransaction<T>(database: Database, work: (trx: Transacti
 
 /** Options for waiting while the database is down. */
 export interface Patience {
-  /** Stops the wait. */
   signal: AbortSignal;
-  /** Called before each pause. */
   onWait(error: unknown, againInMs: number): void;
 }
 
 /**
- * Runs work, and again with growing pauses while the database is down. An earlier run may have been committed although
- * its answer was lost.
- *
- * @param work receives whether an earlier run may have succeeded
- * @throws the error of the work; when the signal stops the wait, the error of the last run
+ * Runs work, and again with growing pauses while the database is down. The work receives whether an earlier run may
+ * have succeeded, because its answer was lost. @throws the error of the work
  */
 export async function waitingForDatabase<T>(
   { signal, onWait }: Patience,

@@ -2,10 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './kysely.ts';
 
 const LOOK_MS = 1_000;
-/**
- * A longer time between two checks counts as an outage: no lease can expire during a shorter one. So does a clock that
- * is set back by more: earlier timestamps lie in the future then.
- */
+/** A longer time between two checks, or a clock set back by more, counts as an outage. */
 const GAP_SECONDS = 5;
 
 /** The time during which a process has seen the database, in the database's own time. */
@@ -17,9 +14,8 @@ export interface Watched {
 }
 
 /**
- * Checks the database periodically. A silent process may have died, or may have been unable to reach the database; only
- * a process that has seen the database all the time can distinguish them. So after its start, and after an outage, a
- * process declares nothing dead until a whole lease has passed.
+ * Checks the database periodically. A silent process may have died, or may have been unable to reach the database. So
+ * after its start, and after an outage, a process declares nothing dead until a whole lease has passed.
  */
 export class DatabaseWatch {
   readonly #database: Database;
@@ -67,9 +63,8 @@ export class DatabaseWatch {
 }
 
 /**
- * Tests whether, at the time of the statement, the database has been reachable for so long that a process silent for
- * all that time could have reported. False also when no check has run since an outage that may be over only now, or
- * since the clock was set back.
+ * Tests whether the database has been reachable for so long that a process silent for all that time could have
+ * reported. False also without a check since an outage, or since the clock was set back.
  */
 export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBuilder<boolean> {
   if (!seen) return sql<boolean>`false`;
@@ -78,10 +73,8 @@ export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBu
 }
 
 /**
- * Tests whether a time is more than so many seconds ago. A time as far in the future also counts: it was written before
- * the clock was set back, and its real age is unknown.
- *
- * @param time an expression
+ * Tests whether a time is more than so many seconds ago, or as far in the future: the clock was set back, and its age
+ * is unknown.
  */
 export function isFarFromNow(time: RawBuilder<unknown>, seconds: number): RawBuilder<boolean> {
   const so = sql`make_interval(secs => ${seconds})`;

@@ -11,9 +11,8 @@ export interface StoragePlace {
   /** Returns what its clients connect to and read in this environment. @throws {ConfigError} when that is unknown */
   endpoints(environment: Readonly<Record<string, string | undefined>>): Promise<Endpoints>;
   /**
-   * Opens the storage, even when it does not answer.
-   *
-   * @param memoryBytes the memory for bytes that are not stored yet, for all uploads together
+   * Opens the storage, even when it does not answer. @param memoryBytes for bytes of all uploads that are not stored
+   * yet
    */
   open(memoryBytes?: number): Promise<ObjectStorage>;
   /** The existing folders of this machine that it writes into. */
@@ -26,7 +25,6 @@ export interface StoragePlace {
 export interface StorageBackend<Shape extends z.ZodRawShape = z.ZodRawShape> {
   /** Its variables, apart from those that its library reads itself. */
   variables: Shape;
-  /** Returns the storage that the variables configure, if they do. */
   place(values: z.infer<z.ZodObject<Shape>>): StoragePlace | undefined;
 }
 

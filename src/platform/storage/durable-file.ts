@@ -8,15 +8,14 @@ import { sharedBytes, type ThreadStream, threadStream } from './thread/storage-t
 const SMALL_BYTES = 64 * 1024;
 
 /**
- * Writes to an existing file. Large blocks of shared memory are written by another thread than the one that receives
- * them: on Deno a write blocks its thread, and on Node handing over a write takes as long as the write.
+ * Writes to an existing file. Large blocks of shared memory are written by another thread: on Deno a write blocks its
+ * thread, and on Node handing over a write takes as long as the write.
  */
 export class FileWriter {
   readonly #path: string;
   readonly #file: FileHandle;
   #opened: Promise<ThreadStream> | undefined;
 
-  /** @param file the same file, open for writing */
   constructor(path: string, file: FileHandle) {
     this.#path = path;
     this.#file = file;
@@ -24,9 +23,16 @@ export class FileWriter {
 
   /** Writes bytes, which must not change until the promise settles. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
-    const isShared = bytes.buffer instanceof SharedArrayBuffer;
-    if (isShared && bytes.length >= SMALL_BYTES) await this.#writeThere(bytes, position);
-    else await this.#writeHere(bytes, position);
+    if (bytes.buffer instanceof SharedArrayBuffer && bytes.length >= SMALL_BYTES) {
+      this.#opened ??= this.#open();
+      const ask = await this.#opened;
+      await ask({ write: sharedBytes(bytes), position });
+      return;
+    }
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, position + done);
+      done += bytesWritten;
+    }
   }
 
   /** Call this after all writes have settled. */
@@ -35,23 +41,10 @@ export class FileWriter {
     await ask?.({ close: true });
   }
 
-  async #writeThere(bytes: Uint8Array, position: number): Promise<void> {
-    this.#opened ??= this.#open();
-    const ask = await this.#opened;
-    await ask({ write: sharedBytes(bytes), position });
-  }
-
   async #open(): Promise<ThreadStream> {
     const ask = threadStream();
     await ask({ open: this.#path });
     return ask;
-  }
-
-  async #writeHere(bytes: Uint8Array, position: number): Promise<void> {
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, position + done);
-      done += bytesWritten;
-    }
   }
 }
 
@@ -60,10 +53,7 @@ const BLOCK_BYTES = 512 * 1024;
 /** The most bytes that wait for the disk before a sync starts. */
 const SYNC_BYTES = 32 * 2 ** 20;
 
-/**
- * Writes a source to a new file with back-pressure: all bytes are on disk when it resolves, and no file is left when it
- * rejects.
- */
+/** Writes a source to a new file: all bytes are on disk when it resolves, and no file is left when it rejects. */
 export async function writeDurably(path: string, source: Source, memory: MemoryShare): Promise<void> {
   const file = await open(path, 'wx');
   try {
@@ -76,12 +66,7 @@ export async function writeDurably(path: string, source: Source, memory: MemoryS
   }
 }
 
-/**
- * Writes a source to a file with back-pressure. Settles after the last write.
- *
- * @param options.from position of the first byte
- * @param options.onSynced receives the number of bytes newly on disk, one call after another
- */
+/** Writes a source to a file with back-pressure, from a position on. Settles after the last write. */
 export async function writeSynced(
   { path, file }: { path: string; file: FileHandle },
   source: Source,

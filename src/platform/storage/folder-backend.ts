@@ -25,7 +25,6 @@ import { webStream } from './web-stream.ts';
 /** Holds unfinished files; the name is not a kind of object. */
 const UNFINISHED = '.unfinished';
 const READ_BYTES = 128 * 1024;
-/** Prefix of the files that test whether writing works. */
 const PROBE = 'probe-';
 const PROBE_BYTES = 4096;
 /** No such file: nothing at all, a file in place of its folder, or a broken link. */
@@ -211,7 +210,6 @@ export class FolderStorage implements ObjectStorage {
     }
   }
 
-  /** Renames a finished file durably. */
   async #finish(unfinished: string, path: string): Promise<void> {
     const created = await mkdir(dirname(path), { recursive: true });
     await rename(unfinished, path);

@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 const KEY = /^[a-z]+\/[0-9a-f]{2}\/[0-9a-f-]{36}$/;
 
-/**
- * Creates a key: `kind/5f/5f0c...`. The two digits spread a folder storage over 256 folders.
- *
- * @param kind the kind of object, in letters from a to z
- */
+/** Creates a key: `kind/5f/5f0c...`. The two digits spread a folder storage over 256 folders. */
 export function objectKey(kind: string): string {
   const id = randomUUID();
   return `${kind}/${id.slice(0, 2)}/${id}`;

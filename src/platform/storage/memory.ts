@@ -8,14 +8,12 @@ interface Request {
   share: MemoryShare;
   bytes: number;
   grant: (buffer: Buffer) => void;
-  /** The number of requests that have overtaken it. */
   passed: number;
 }
 
 /**
- * The memory for bytes that a process is about to store, for all uploads together. When it is used up, further requests
- * wait, and with them their clients; none is refused. Uploads without memory come first, mostly in the order of their
- * requests; the rest is shared evenly.
+ * The memory for bytes that a process is about to store. When it is used up, further requests wait; none is refused.
+ * Uploads without memory come first, mostly in the order of their requests; the rest is shared evenly.
  */
 export class UploadMemory {
   readonly #total: number;
@@ -92,7 +90,6 @@ interface Pool {
   close(): void;
 }
 
-/** The memory of one upload. */
 export class MemoryShare {
   readonly #pool: Pool;
   readonly #held = new Set<Buffer>();
@@ -102,15 +99,11 @@ export class MemoryShare {
     this.#pool = pool;
   }
 
-  /** The number of bytes held. */
   get held(): number {
     return this.#bytes;
   }
 
-  /**
-   * Returns a buffer of that size as soon as there is memory: at the latest when no other share holds any, whatever the
-   * size. Its contents are undefined. Never settles after the share is closed.
-   */
+  /** Returns a buffer with undefined contents as soon as there is memory. Never settles after the share is closed. */
   take(bytes: number): Promise<Buffer> {
     return this.#pool.take(bytes);
   }
@@ -122,7 +115,6 @@ export class MemoryShare {
     this.#pool.give(buffer);
   }
 
-  /** Returns all buffers. */
   close(): void {
     for (const buffer of [...this.#held]) this.give(buffer);
     this.#pool.close();
@@ -137,8 +129,8 @@ export class MemoryShare {
 }
 
 /**
- * Returned buffers: allocating one of megabytes is slower than filling it. They are shared, so that another thread can
- * read them, and kept for good: garbage collection frees shared memory late.
+ * Returned buffers: allocating is slower than filling. They are shared, so that another thread can read them, and kept:
+ * garbage collection frees shared memory late.
  */
 class SpareBuffers {
   readonly #bySize = new Map<number, Buffer[]>();

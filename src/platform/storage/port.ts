@@ -1,26 +1,19 @@
 import type { Readable } from 'node:stream';
 
-/** The options of `put`. */
 export interface PutOptions {
   mediatype: string;
-  /**
-   * Upper bound of the size where one is known (a declared Content-Length, else the upload limit); sets the part size
-   * of an S3 upload. The default is 100 GiB.
-   */
+  /** Upper bound of the size; sets the part size of an S3 upload. The default is 100 GiB. */
   expectedBytes?: number;
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
   /**
-   * Receives the bytes in order, at most some megabytes per call, while they are stored. They are valid until the
-   * promise settles; a rejection ends the upload.
+   * Receives the bytes in order while they are stored. They are valid until the promise settles; a rejection ends the
+   * upload.
    */
   onBytes?: (bytes: Uint8Array) => Promise<void> | undefined;
   /** True when the stream's chunks have no other user, so that their memory may be freed immediately. */
   disposable?: boolean;
-  /**
-   * Called when the storage may store the object, or begin to, after `put` has settled, because a request got no
-   * answer.
-   */
+  /** Called when the storage may still store the object after `put` has settled, because a request got no answer. */
   onDoubt?: () => void;
 }
 
@@ -36,7 +29,6 @@ export interface ListedObject {
   modified: Date;
 }
 
-/** Options of a listing. */
 export interface ListOptions {
   /** Skips the shards up to this one (`shardOf` of a key). */
   after?: string | undefined;
@@ -59,7 +51,6 @@ export class StorageRefused extends Error {
   override name = 'StorageRefused';
 }
 
-/** Wraps an error of the storage. */
 export function refused(cause: unknown): StorageRefused {
   return new StorageRefused('The object could not be stored.', { cause });
 }
@@ -82,7 +73,6 @@ export function satisfiableRange(range: ByteRange, size: number): ByteRange {
 /** An object that arrives in pieces, over several requests and perhaps processes. */
 export interface BegunObject {
   key: string;
-  /** The result of `begin`. */
   handle: string;
 }
 
@@ -93,59 +83,46 @@ export interface Piece {
   receipt: string;
 }
 
-/** The options of `append`. */
 export interface AppendOptions extends Pick<PutOptions, 'signal' | 'disposable' | 'onBytes'> {
   /** Receives each piece as soon as it is durable, in order, one after another. A rejection ends the upload. */
   onPiece: (piece: Piece) => Promise<void>;
-  /**
-   * Receives the remaining bytes, less than a piece, which the storage does not keep. They are valid until the promise
-   * settles; a rejection ends the upload.
-   */
+  /** Receives the bytes after the last piece, which the storage does not keep; valid until the promise settles. */
   onRest: (rest: Uint8Array) => Promise<void>;
 }
 
-/**
- * The storage of recordings. Only `objectKey()` creates keys; they never change, and an object is real when a committed
- * row names it.
- */
+/** The storage of recordings. Only `objectKey()` creates keys. An object is real when a committed row names it. */
 export interface ObjectStorage {
   /**
-   * Stores a stream with back-pressure, or bytes, which must not change: all of it or nothing. When it rejects, the
-   * source is no longer read and no object, temporary file or multipart upload is left.
+   * Stores a stream, or bytes that must not change: all of it or nothing. After a rejection nothing is left.
    *
    * @throws {StorageRefused} when the storage failed; else the error of the stream, or the signal's reason
    */
   put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void>;
   /**
-   * Begins an object that arrives in pieces. It appears when it is complete; until then it is `unfinished`.
+   * Begins an object that arrives in pieces; it is `unfinished` until it is complete.
    *
    * @returns the handle for `append` and `complete`; at most 2,000 characters
    * @throws {StorageRefused}
    */
   begin(key: string, options: Pick<PutOptions, 'mediatype' | 'expectedBytes' | 'onDoubt'>): Promise<string>;
   /**
-   * Stores more of an object, with back-pressure. Settles after the last request. Calls for one object must not
-   * overlap.
+   * Stores more of an object. Settles after the last request. Calls for one object must not overlap.
    *
    * @param from total size of the earlier pieces; bytes beyond them are discarded
-   * @throws {ObjectNotFound} when it was never begun, is complete or was removed
-   * @throws as `put`
+   * @throws {ObjectNotFound} when it was never begun, is complete or was removed; else as `put`
    */
   append(object: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void>;
   /**
-   * Makes an object of its pieces. May be repeated.
+   * Makes an object of its pieces and the rest. May be repeated.
    *
-   * @param receipts of its pieces, in order
-   * @param rest the bytes after the pieces
    * @throws {ObjectNotFound} when it was never begun, or was removed
    * @throws {StorageRefused}
    */
   complete(object: BegunObject, receipts: readonly string[], rest: Uint8Array): Promise<void>;
   /**
-   * Streams an object or a part of it. Read the stream to its end or cancel it; aborting the signal makes it fail.
+   * Streams an object or a part of it. Read the stream to its end or cancel it.
    *
-   * @throws {ObjectNotFound}
-   * @throws {RangeNotSatisfiable}
+   * @throws {ObjectNotFound | RangeNotSatisfiable}
    */
   get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Returns the size in bytes. @throws {ObjectNotFound} */
@@ -154,22 +131,13 @@ export interface ObjectStorage {
   remove(keys: readonly string[]): Promise<void>;
   /** Lists the objects whose key starts with the prefix, in the order of their shards. */
   list(prefix: string, options?: ListOptions): AsyncIterable<ListedObject>;
-  /**
-   * Lists the keys of uploads that are neither finished nor aborted (S3 multipart uploads, temporary files), including
-   * those that other processes work on.
-   *
-   * @param onForeign receives names that are not keys
-   */
+  /** Lists the keys of uploads that are neither finished nor aborted, including those that other processes work on. */
   unfinished(prefix?: string, onForeign?: (name: string) => void): AsyncIterable<string>;
   /** Removes the leftovers of an interrupted `put` under a key, but not the object. */
   removeUnfinished(key: string): Promise<void>;
   /** Returns a path from which a tool can read the object in place, if one exists. */
   localPath(key: string): string | undefined;
-  /**
-   * Resolves unless there is certainly no space for so many bytes; a storage that does not know accepts any size.
-   *
-   * @throws {StorageRefused} with a cause whose code is ENOSPC
-   */
+  /** Resolves unless there is certainly no space. @throws {StorageRefused} with a cause whose code is ENOSPC */
   requireRoom(bytes: number): Promise<void>;
   /** Rejects when the storage does not answer, or refuses to read or write. */
   check(signal?: AbortSignal): Promise<void>;

@@ -5,19 +5,11 @@ import { beginSha256 } from './thread/sha256.ts';
 /** Facts about an object, measured while it was stored. */
 export interface Measured {
   size: number;
-  /** In hexadecimal. */
   sha256: string;
-  /** Its first bytes. */
   head: Buffer;
 }
 
-/**
- * Stores a stream and measures it in the same pass.
- *
- * @param options.onReceived receives the total number of bytes after each chunk
- * @param options.headBytes length of the returned head; 0 by default
- * @throws as `ObjectStorage.put`
- */
+/** Stores a stream and measures it in the same pass. @throws as `ObjectStorage.put` */
 export async function putMeasured(
   storage: ObjectStorage,
   key: string,

@@ -5,17 +5,14 @@ import type pg from 'pg';
 /** A decision to remove objects takes milliseconds. */
 const WAIT_MS = 10_000;
 const RETRY_MS = 20;
-/** The lock of processes that remove objects, and of those that need them to stay. */
 const REMOVALS = 'inlet removals of objects';
 
 /** True when objects may be removed now. Evaluate it once, in the statement that decides to. */
 export const mayRemove = sql<boolean>`(SELECT pg_try_advisory_xact_lock_shared(hashtextextended(${REMOVALS}, 0)))`;
 
 /**
- * Keeps all processes from removing objects while the connection lives: objects named by a row from now on stay in the
- * storage, even if the row is deleted.
- *
- * @returns false when another process does so already
+ * Keeps all processes from removing objects while the connection lives, so that the storage keeps every object that a
+ * row names now. @returns false when another process does so already
  */
 export async function keepObjects(client: pg.Client, waitMs = WAIT_MS): Promise<boolean> {
   for (const until = performance.now() + waitMs; ; await sleep(RETRY_MS)) {

@@ -27,7 +27,6 @@ export const s3Backend = defineBackend({
     bucket === undefined ? undefined : bucketPlace({ bucket, forcePathStyle }),
 });
 
-/** A bucket as an object storage. */
 export function bucketPlace(bucket: Bucket): StoragePlace {
   return {
     name: `bucket ${bucket.bucket} (S3_BUCKET)`,

@@ -7,47 +7,32 @@ const ANSWER_MS = 30_000;
 /** Concurrent uploads times their concurrent parts, and as many readers. */
 const SOCKETS = 256;
 
-/** The connections to one object storage. */
 export interface S3Clients {
   client: S3Client;
-  /**
-   * Sends one attempt over a new connection, and waits as long as its caller: the result is true of the storage and not
-   * of a connection.
-   */
+  /** Sends one attempt over a new connection: its result does not depend on an earlier connection. */
   probe: S3Client;
 }
 
-/**
- * Creates clients that take endpoint, region and credentials from the AWS SDK's standard environment variables. Every
- * request limits its waits for a connection and for an answer.
- */
-export function createS3Clients(options: { forcePathStyle: boolean }): S3Clients {
-  return {
-    client: createClient(options, { attempts: 3, connectMs: CONNECT_MS, keepAlive: true }),
-    probe: createClient(options, { attempts: 1, connectMs: undefined, keepAlive: false }),
-  };
-}
-
-function createClient(
-  { forcePathStyle }: { forcePathStyle: boolean },
-  { attempts, connectMs, keepAlive }: { attempts: number; connectMs: number | undefined; keepAlive: boolean },
-): S3Client {
-  return new S3Client({
-    forcePathStyle,
-    // Stores other than AWS reject the checksums that the SDK would add to every request.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: attempts,
-    requestHandler: {
-      connectionTimeout: connectMs,
-      requestTimeout: ANSWER_MS,
-      throwOnRequestTimeout: true,
-      // A paused player reads nothing for minutes: a silent socket is not an error.
-      socketTimeout: 0,
-      httpAgent: { keepAlive, maxSockets: SOCKETS },
-      httpsAgent: { keepAlive, maxSockets: SOCKETS },
-    },
-  });
+/** Creates clients that read the AWS SDK's standard variables. Every wait for a connection or an answer is limited. */
+export function createS3Clients({ forcePathStyle }: { forcePathStyle: boolean }): S3Clients {
+  const create = (maxAttempts: number, connectionTimeout: number | undefined, keepAlive: boolean) =>
+    new S3Client({
+      forcePathStyle,
+      // Stores other than AWS reject the checksums that the SDK would add to every request.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      maxAttempts,
+      requestHandler: {
+        connectionTimeout,
+        requestTimeout: ANSWER_MS,
+        throwOnRequestTimeout: true,
+        // A paused player reads nothing for minutes: a silent socket is not an error.
+        socketTimeout: 0,
+        httpAgent: { keepAlive, maxSockets: SOCKETS },
+        httpsAgent: { keepAlive, maxSockets: SOCKETS },
+      },
+    });
+  return { client: create(3, CONNECT_MS, true), probe: create(1, undefined, false) };
 }
 
 /** The object storage accepts connections but does not answer. */
@@ -58,7 +43,6 @@ export class StorageSilent extends Error {
   }
 }
 
-/** Limits after which the storage counts as silent, in milliseconds. */
 export interface SilenceLimits {
   /** The time a request may take before the storage is probed. */
   patienceMs: number;
@@ -67,11 +51,8 @@ export interface SilenceLimits {
 }
 
 /**
- * Wraps a client so that all its requests fail once the storage is silent. The duration of a single request proves
- * little: a part may use a slow line, or the store may assemble a large object. So a small probe is sent while a
- * request takes long.
- *
- * @param ask settles when the storage answers, with any answer
+ * Wraps a client so that all its requests fail once the storage is silent. A slow request proves little: a part may use
+ * a slow line, or the store may assemble a large object. So a small probe, `ask`, is sent while a request takes long.
  */
 export function endingInSilence(
   client: S3Client,

@@ -21,22 +21,17 @@ const SLOWEST_BYTES_PER_MS = 64;
 /** The time after an error during which the outcome of requests other than parts is awaited. */
 const SETTLE_MS = 10_000;
 
-/** The location of an object. */
 export interface S3Object {
   Bucket: string;
   Key: string;
 }
 
-/** The common field of all answers. */
 type ResponseMetadata = Pick<UploadPartCommandOutput, '$metadata'>;
 
-/**
- * The requests of one upload. The first error ends its source and all pending parts; the outcome of every other request
- * should be known.
- */
+/** The requests of one upload. The first error ends its source and all pending parts. */
 export class UploadRequests {
   readonly #client: S3Client;
-  readonly #source: Source;
+  readonly source: Source;
   readonly #partBytes: number;
   readonly #settled: AbortSignal;
   readonly #onDoubt: (() => void) | undefined;
@@ -46,23 +41,12 @@ export class UploadRequests {
   constructor(client: S3Client, source: Source, size: number, onDoubt?: () => void) {
     this.#onDoubt = onDoubt;
     this.#client = client;
-    this.#source = source;
+    this.source = source;
     this.#partBytes = size;
     this.#settled = delayed(source.signal, SETTLE_MS);
     this.send = ((command: Parameters<S3Client['send']>[0]) => this.#send(command)) as S3Client['send'];
   }
 
-  /** Ends the upload. */
-  fail(error: unknown): void {
-    this.#source.fail(error);
-  }
-
-  /** @throws the first error */
-  throwIfFailed(): void {
-    this.#source.signal.throwIfAborted();
-  }
-
-  /** @param bytes the size of the object */
   async complete(input: CompleteMultipartUploadCommandInput, bytes: number): Promise<void> {
     const options = { abortSignal: this.#settled, requestTimeout: COMPLETE_MS };
     await this.#run(true, () =>
@@ -76,14 +60,14 @@ export class UploadRequests {
     // A late part leaves nothing after its upload is aborted.
     const isPart = command instanceof UploadPartCommand;
     const options = {
-      abortSignal: isPart ? this.#source.signal : this.#settled,
+      abortSignal: isPart ? this.source.signal : this.#settled,
       requestTimeout: timeLimit(command, this.#partBytes),
     };
     return this.#run(!isPart, () => this.#client.send(command, options));
   }
 
   async #run(leavesSomething: boolean, send: () => Promise<ResponseMetadata>): Promise<ResponseMetadata> {
-    this.throwIfFailed();
+    this.source.signal.throwIfAborted();
     try {
       const answer = await send();
       const repeated = (answer.$metadata.attempts ?? 1) > 1;
@@ -91,17 +75,15 @@ export class UploadRequests {
       return answer;
     } catch (error) {
       if (leavesSomething && !isRefusal(error)) this.#onDoubt?.();
-      this.#source.fail(error);
+      this.source.fail(error);
       throw error;
     }
   }
 }
 
 /**
- * Completes a multipart upload, or finds that it is complete: an earlier answer may have been lost.
- *
- * @param bytes the size of the object
- * @throws {NoSuchUpload} when neither the upload nor the object exists
+ * Completes a multipart upload, or finds that it is complete: an earlier answer may have been lost. @throws
+ * {NoSuchUpload} when neither the upload nor the object exists
  */
 export async function unlessComplete(
   client: S3Client,
@@ -149,7 +131,6 @@ export function partMs(bytes: number): number {
   return PART_MS + bytes / SLOWEST_BYTES_PER_MS;
 }
 
-/** Returns a signal that aborts some time after another one. */
 function delayed(signal: AbortSignal, ms: number): AbortSignal {
   const controller = new AbortController();
   const start = () => void setTimeout(() => controller.abort(signal.reason), ms).unref();

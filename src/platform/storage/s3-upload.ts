@@ -19,8 +19,8 @@ const FEW_IN_LINE = 2;
 const MANY_IN_LINE = 4;
 
 /**
- * The number of parts of an upload to send concurrently. A distant store needs many. When parts take longer the more
- * there are, they queue for the line, the disk or the processor, and more would not be stored sooner.
+ * The number of parts to send concurrently. A distant store needs many. When parts take longer the more there are, they
+ * queue somewhere, and more would not be stored sooner.
  */
 export class PartsUnderWay {
   #most = LEAST;
@@ -31,12 +31,7 @@ export class PartsUnderWay {
     return this.#most;
   }
 
-  /**
-   * Records a stored part.
-   *
-   * @param ms the time it took
-   * @param atOnce the number of pending parts when it was sent, itself included
-   */
+  /** Records the time that a part took, and the number of pending parts when it was sent. */
   took(ms: number, atOnce: number): void {
     this.#fastestMs = Math.min(this.#fastestMs, ms);
     const inLine = atOnce * (1 - this.#fastestMs / ms);
@@ -57,10 +52,8 @@ export function partBytes(expectedBytes = ASSUMED_BYTES): number {
 }
 
 /**
- * Sends a source as one object, in parts when it is larger than one. Settles after the last request, so that the caller
- * may clean up after a failure.
- *
- * @returns true when the store may hold another multipart upload under the key, because an answer was lost
+ * Sends a source as one object, in parts when it is large. Settles after the last request. @returns whether the store
+ * may hold another multipart upload under the key, because an answer was lost
  */
 export async function sendObject(
   client: S3Client,
@@ -91,13 +84,11 @@ export async function sendObject(
   return { repeated: ($metadata.attempts ?? 1) > 1 };
 }
 
-/** The destination of parts, and the number of the first one. */
 type PartsOf = S3Object & { UploadId: string | undefined; first: number };
 
 /**
- * Sends blocks as parts, several concurrently. Settles when none is pending.
- *
- * @param onPart receives each stored part, in order, one after another
+ * Sends blocks as parts, several concurrently; `onPart` receives the stored parts in order. Settles when none is
+ * pending.
  */
 async function sendParts(
   requests: UploadRequests,
@@ -125,22 +116,21 @@ async function sendParts(
       const sending = send(PartNumber++, block);
       // Stays rejected after the first error: a part after a missing one is not reported.
       told = Promise.all([sending, told]).then(([{ part, bytes }]) => onPart(part, bytes));
-      told.catch((error) => requests.fail(error));
+      told.catch((error) => requests.source.fail(error));
       const settled = sending.catch(() => undefined).finally(() => underWay.delete(settled));
       underWay.add(settled);
       while (underWay.size >= width.most) await Promise.race(underWay);
-      requests.throwIfFailed();
+      requests.source.signal.throwIfAborted();
     }
   } finally {
     await Promise.allSettled([...underWay, told]);
   }
-  requests.throwIfFailed();
+  requests.source.signal.throwIfAborted();
 }
 
 /**
- * Sends a source as further parts of a multipart upload.
+ * Sends a source as further parts; parts with the same or higher numbers are replaced.
  *
- * @param where.first the number of the first part; parts with this or a higher number are replaced
  * @returns the remaining bytes, less than a part; valid until the memory is closed
  */
 export async function appendParts(
@@ -163,11 +153,7 @@ export async function appendParts(
   return rest;
 }
 
-/**
- * Assembles an object from its parts, in order, and the bytes after them.
- *
- * @throws {NoSuchUpload} when it was never begun, or was removed
- */
+/** Assembles an object from its parts and the bytes after them. @throws {NoSuchUpload} when it does not exist */
 export async function completeParts(
   client: S3Client,
   { partBytes: size, ...where }: S3Object & { UploadId: string | undefined; partBytes: number },

@@ -45,9 +45,7 @@ const AFTER_ALL = '~';
 /** Marks an object that may have been begun twice, because an answer was lost. */
 const AGAIN = 'again';
 
-/** Limits of silence, in milliseconds. */
 export interface S3Limits extends SilenceLimits {
-  /** In the middle of a body. */
   idleMs: number;
 }
 /** An upload fails before its client gives up, and a connection may need three attempts. */

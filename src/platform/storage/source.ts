@@ -6,8 +6,8 @@ import { ObjectNotFound, type PutOptions, refused } from './port.ts';
 type SourceOptions = Pick<PutOptions, 'signal' | 'onBytes' | 'disposable'>;
 
 /**
- * The input of a `put`, mostly a stream. The first error of the sender, the caller's signal or the storage ends it for
- * all: the stream is destroyed, so that nothing waits for a reader that is gone, and `signal` aborts with that error.
+ * The input of a `put`. The first error of the sender, the caller's signal or the storage destroys the stream, so that
+ * nothing waits for a reader that is gone, and aborts `signal`.
  */
 export class Source {
   readonly #body: Readable | undefined;
@@ -47,10 +47,7 @@ export class Source {
     this.signal.throwIfAborted();
   }
 
-  /**
-   * Shows more of the bytes to the caller. @returns a promise while they are in use; an error ends the source instead
-   * of rejecting it
-   */
+  /** Shows more bytes to the caller. @returns a promise while they are in use; an error ends the source instead */
   show(bytes: Uint8Array): Promise<void> | undefined {
     try {
       return this.#options.onBytes?.(bytes)?.catch((error) => this.#end(error));
@@ -98,9 +95,8 @@ export class Source {
   }
 
   /**
-   * Runs the work of a storage on the source; an error ends the source.
-   *
-   * @throws {StorageRefused} when the work failed; else the first error
+   * Runs the work of a storage; an error ends the source. @throws {StorageRefused} when the work failed; else the first
+   * error
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -122,8 +118,8 @@ export class Source {
 }
 
 /**
- * Frees the memory of a chunk. Each chunk from a socket has its own buffer, and little else is allocated: garbage
- * collection would run rarely, find hundreds of megabytes, and take a fifth of the time.
+ * Frees the memory of a chunk. Each chunk has its own buffer, and little else is allocated: garbage collection would
+ * run rarely, find hundreds of megabytes, and take a fifth of the time.
  */
 function dispose(chunk: Uint8Array): void {
   const { buffer, byteLength } = chunk;
@@ -134,10 +130,7 @@ const WORD_BYTES = 8;
 const STEP_BYTES = 64 * 1024;
 const aligned = new Uint8Array(STEP_BYTES + WORD_BYTES);
 
-/**
- * Copies bytes into shared memory. V8 copies byte by byte, ten times slower, unless both begin at the same offset
- * within a word; a buffer in between aligns them.
- */
+/** Copies bytes into shared memory. V8 is ten times slower unless both begin at the same offset within a word. */
 export function copyToShared(bytes: Uint8Array, target: Uint8Array, at: number): void {
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
     const step = bytes.subarray(from, from + STEP_BYTES);
@@ -154,7 +147,6 @@ export function copyToShared(bytes: Uint8Array, target: Uint8Array, at: number):
 const PATIENCE_MS = 600_000;
 const NO_MEMORY = 'No memory was free for the upload for ten minutes (UPLOAD_MEMORY_BYTES).';
 
-/** A part of a source. */
 export interface Block {
   block: Buffer;
   /** Call this after the block is stored: other uploads wait for its memory. */
@@ -162,11 +154,8 @@ export interface Block {
 }
 
 /**
- * Reads a source in blocks of one size; the last one may be smaller. All blocks are shown to the caller of the source
- * before this ends. While the source is idle, it holds the memory of at most one block.
- *
- * @returns no block for an empty source
- * @throws the error of the source
+ * Reads a source in blocks of one size; the last one may be smaller. All blocks are shown to the caller before this
+ * ends. While the source is idle, it holds the memory of at most one block. @throws the error of the source
  */
 export async function* gather(
   source: Source,

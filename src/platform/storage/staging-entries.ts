@@ -11,9 +11,7 @@ export class StagingExpired extends Error {
 }
 
 /**
- * Takes objects of an owner off the ledger, as `StagingLedger.commit` does for this process.
- *
- * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
+ * Takes objects of an owner off the ledger. @throws {StagingExpired} when one was swept; the transaction must roll back
  */
 export async function commitOwned(trx: Transaction, owner: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
@@ -26,11 +24,7 @@ export async function commitOwned(trx: Transaction, owner: string, keys: readonl
   requireAll(keys, taken);
 }
 
-/**
- * Changes the expiry of objects whose owner is not a process.
- *
- * @throws {StagingExpired} when one of the keys has been swept; the transaction must roll back
- */
+/** Changes the expiry of objects whose owner is not a process. @throws {StagingExpired} as `commitOwned` */
 export async function extendOwned(
   trx: Transaction,
   owner: string,
@@ -49,7 +43,7 @@ export async function extendOwned(
 }
 
 /**
- * Releases objects whose owner is not a process, all unless named: the sweep removes them soon after the commit.
+ * Releases objects whose owner is not a process: the sweep removes them soon after the commit.
  *
  * @param options.doubtful the storage may still store them: the sweep removes them once more, later
  */
@@ -65,10 +59,7 @@ export async function releaseOwned(
   await (keys ? owned.where('object_key', 'in', keys) : owned).execute();
 }
 
-/**
- * Enters objects whose rows the same transaction deletes: the sweep removes them soon after the commit, whatever
- * happens to this process. An existing entry, which no row's object should have, does not block the deletion.
- */
+/** Enters objects whose rows the same transaction deletes: the sweep removes them soon after the commit. */
 export async function releaseObjects(trx: Transaction, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await trx
@@ -88,9 +79,8 @@ const BATCH = 50;
 /** A sweep leaves more entries to the next one, so that the process can report progress. */
 const BATCHES = 20;
 /**
- * The time an entry stays after the object of a dead owner was removed, and the pause after a failed removal. An owner
- * that was only suspended may finish storing the removed object, and so may the storage after a lost request; the
- * second removal deletes it.
+ * The time until the second removal, for an owner or a storage that stored the object after the first one. Also the
+ * pause after a failed removal.
  */
 const GRACE_SECONDS = 120;
 /** Stands for dead owners, and for owners that do not know what the storage may still do. No process has this name. */
@@ -102,11 +92,9 @@ interface ExpiredEntry {
 }
 
 /**
- * Removes the objects of expired entries of the staging ledger, then the entries. No transaction is open while the
- * storage works, and an object that cannot be removed does not block the rest.
+ * Removes the objects of expired entries, then the entries. No transaction is open while the storage works.
  *
- * @param leaseSeconds how long an owner may be silent
- * @param seen without a watch of that length, only entries without an owner are removed
+ * @param seen without a watch of `leaseSeconds`, only entries without an owner are removed
  * @returns the number of removed objects
  */
 export async function sweepStaging(

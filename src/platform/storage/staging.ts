@@ -10,7 +10,6 @@ import { commitOwned, GONE, requireAll, StagingExpired, sweepStaging } from './s
 
 /** A file that is being received. Sizes are in bytes. */
 interface Incoming {
-  /** The user name of its sender. */
   account: string;
   filename: string;
   /** An upper bound; undefined when unknown. */
@@ -27,11 +26,8 @@ const REMOVAL_MS = 3_000;
 /**
  * The staging ledger: objects that no committed row owns. An object is entered before its first byte is stored and
  * leaves in the transaction that commits the row naming it, so the leftovers of a killed process are known. One ledger
- * per process, under a unique `owner`. A stored object that must outlive the process is handed to another kind of
- * owner, which sets its expiry (`handToOwner`).
- *
- * An object may be removed only after its entry has lost its owner. That is a separate transaction, which either waits
- * for a running commit and then finds no entry, or makes that commit fail.
+ * per process, under a unique `owner`. An object may be removed only after its entry has lost its owner. That is a
+ * separate transaction, which either waits for a running commit and then finds no entry, or makes that commit fail.
  */
 export class StagingLedger {
   readonly #database: Database;
@@ -69,9 +65,8 @@ export class StagingLedger {
   /**
    * Enters a new key; the caller may then store an object under it.
    *
-   * @param onLost called soon after the sweep has taken the key: storing it, or anything that belongs to it, is in
-   * vain. May also be called for a key that has left the ledger in another way.
-   * @param incoming shown to operators while the object is stored; its progress is written at each renewal
+   * @param onLost called soon after the sweep has taken the key; also for a key that has left the ledger in another way
+   * @param incoming shown to operators while the object is stored
    */
   async stage(
     kind: string,
@@ -96,21 +91,14 @@ export class StagingLedger {
     return key;
   }
 
-  /**
-   * Takes keys off the ledger in the transaction that inserts the rows naming them.
-   *
-   * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
-   */
+  /** Takes keys off the ledger in the transaction that inserts the rows naming them. @throws {StagingExpired} */
   async commit(trx: Transaction, keys: readonly string[]): Promise<void> {
     await commitOwned(trx, this.#owner, keys);
   }
 
   /**
-   * Hands stored objects to an owner that is not a process: from then on they live until `expiresAt`, independent of
-   * this process. See `commitOwned`, `extendOwned` and `releaseOwned`.
-   *
-   * @param owner a name that no process has
-   * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
+   * Hands stored objects to an owner that is not a process: from now on they live until `expiresAt`. See `commitOwned`,
+   * `extendOwned` and `releaseOwned`. @throws {StagingExpired}
    */
   async handToOwner(
     trx: Transaction,
@@ -128,17 +116,14 @@ export class StagingLedger {
     requireAll(keys, handed);
   }
 
-  /**
-   * Marks an object that may be stored at an unknown time: when it is discarded, it is treated like those of dead
-   * processes.
-   */
+  /** Marks an object that may be stored later: after `discard` it is treated like those of dead processes. */
   doubt(key: string): void {
     this.#doubtful.add(key);
   }
 
   /**
-   * Removes objects that will not be committed, or were released. Ignores keys that are not on the ledger: after a lost
-   * answer only the database knows the outcome of a commit. The sweep removes what cannot be removed now.
+   * Removes objects that will not be committed. Ignores keys that are not on the ledger: after a lost answer only the
+   * database knows the outcome of a commit.
    */
   async discard(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
@@ -163,12 +148,7 @@ export class StagingLedger {
     }
   }
 
-  /**
-   * Removes the objects of expired entries, then the entries. Safe to run in several processes concurrently.
-   *
-   * @param seen of the database: an outage does not count as silence of the owners
-   * @returns the number of removed objects
-   */
+  /** Removes the objects of expired entries, then the entries. Safe to run concurrently. @returns their number */
   async sweep(seen: Watched | undefined): Promise<number> {
     const parts = { database: this.#database, storage: this.#storage, log: this.#log };
     return sweepStaging(parts, LEASE_SECONDS, seen);
@@ -221,9 +201,7 @@ export class StagingLedger {
   }
 
   /**
-   * Removes the owner of keys that no commit has taken; they expire now.
-   *
-   * @returns the keys that can be removed for good; the sweep removes doubtful ones
+   * Removes the owner of keys that no commit has taken. @returns keys to remove now; the sweep removes doubtful ones
    */
   async #disown(keys: readonly string[]): Promise<string[]> {
     const doubtful = keys.filter((key) => this.#doubtful.has(key));
@@ -279,11 +257,8 @@ export class StagingLedger {
   }
 }
 
-/** An entry of this process. */
 interface Staged {
-  /** Called when it is lost. */
   onLost: (reason: StagingExpired) => void;
-  /** The number of bytes received. */
   received?: () => number;
 }
 

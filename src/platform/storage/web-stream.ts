@@ -2,17 +2,13 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { patientTimer } from '../process/timeout.ts';
 
-/** Limits of reading a stream. */
 export interface StreamLimits {
   /** Longest wait in milliseconds for the next bytes; the pauses of the reader do not count. */
   idleMs?: number;
   signal?: AbortSignal;
 }
 
-/**
- * Converts a Node stream to a web stream, read on demand. Its end, errors, cancelling and aborting all close the
- * underlying stream, on both runtimes.
- */
+/** Converts a Node stream to a web stream, read on demand, which closes the Node stream however it ends. */
 export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {}): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   const onAbort = () => {

@@ -1,7 +1,6 @@
 /**
- * The keeper: a small separate process that restarts the embedded PostgreSQL after a crash, and stops it shortly after
- * its last user exits or is killed. It has its own session, so Ctrl-C in a terminal does not reach it. Argument: the
- * data folder.
+ * The keeper: a separate process that restarts the embedded PostgreSQL after a crash, and stops it when its last user
+ * is gone. It has its own session, so Ctrl-C in a terminal does not reach it. Argument: the data folder.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLock } from './lock.ts';

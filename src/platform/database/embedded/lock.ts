@@ -5,8 +5,8 @@ const SQLITE_BUSY = 5;
 const POLL_MS = 25;
 
 /**
- * Runs the work as soon as the lock of a file is free. The lock ends with the work or with the process, even one that
- * is killed. Node has no file locks; those of SQLite are the kernel's.
+ * Runs the work under the lock of a file, which also ends with the process. Node lacks file locks; SQLite's are the
+ * kernel's.
  */
 export async function withLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   const database = new DatabaseSync(path);

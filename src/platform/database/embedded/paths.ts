@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 
-/** Returns the paths of the embedded PostgreSQL in the data folder. */
 export function embeddedPaths(dataDir: string) {
   const at = (suffix: string) => join(dataDir, `postgres${suffix}`);
   return {

@@ -7,9 +7,8 @@ const START_TIME = 19;
 const UNKNOWN = '0';
 
 /**
- * Returns the start time of the running process with this ID, in a unit of the system. It distinguishes the process
- * from a later one with the same ID; an execve does not change it. Undefined when no such process runs, or only its
- * zombie is left.
+ * Returns the start time of a running process, which distinguishes it from a later one with the same ID; an execve does
+ * not change it. Undefined when no such process runs, or only its zombie is left.
  */
 export function startTime(pid: number): string | undefined {
   try {
@@ -30,12 +29,7 @@ function answersSignals(pid: number): boolean {
   }
 }
 
-/**
- * Registers a process in a folder, and removes entries of dead processes. The entry counts while the process lives;
- * removing it is optional.
- *
- * @returns removes the entry
- */
+/** Registers a process in a folder until it exits, and removes entries of dead processes. @returns removes the entry */
 export function register(folder: string, pid = process.pid): () => void {
   mkdirSync(folder, { recursive: true });
   for (const name of entries(folder)) if (!lives(name)) rmSync(join(folder, name), { recursive: true, force: true });
@@ -61,10 +55,7 @@ function numberIn(entry: string): number {
   return Number(entry.split('-')[0]);
 }
 
-/**
- * Returns the server that runs on this cluster, as `postmaster.pid` reports it. It is not ready while it starts or
- * stops.
- */
+/** Returns the server that runs on this cluster. It is not ready while it starts or stops. */
 export function runningPostmaster(cluster: string): { port: number; ready: boolean } | undefined {
   const [pid, , , port, , , , status] = lines(join(cluster, 'postmaster.pid'));
   if (!Number(pid) || !startTime(Number(pid)) || !worksIn(Number(pid), cluster)) return undefined;
@@ -85,9 +76,7 @@ function lines(path: string): string[] {
   }
 }
 
-/**
- * Reports whether the working directory of the process is the cluster, as that of a postmaster is; true where unknown.
- */
+/** Reports whether the process works in the cluster's folder, as a postmaster does; true where unknown. */
 function worksIn(pid: number, cluster: string): boolean {
   if (process.platform !== 'linux') return true;
   try {

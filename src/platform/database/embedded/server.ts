@@ -97,9 +97,7 @@ export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<nu
   }
 }
 
-/**
- * Stops an unused server and its keepers. Only for the holder of the lock. @returns false while the server is in use
- */
+/** Stops an unused server and its keepers. For the holder of the lock only. @returns false while it is in use */
 export async function endUnused(paths: EmbeddedPaths): Promise<boolean> {
   if (registered(paths.users).length > 0) return false;
   await end(paths.working);
@@ -110,7 +108,6 @@ export async function endUnused(paths: EmbeddedPaths): Promise<boolean> {
   return true;
 }
 
-/** Waits until the registered processes have exited. */
 async function end(folder: string): Promise<void> {
   while (registered(folder).length > 0) await sleep(POLL_MS);
 }

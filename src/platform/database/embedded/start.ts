@@ -16,7 +16,6 @@ const POLL_MS = 50;
 /** A keeper that was killed before it could be registered exits within this time. */
 const PATIENCE_MS = 5_000;
 
-/** A running embedded PostgreSQL. */
 export interface EmbeddedServer {
   /** URL of Inlet's database. It contains the password. */
   databaseUrl: string;
@@ -25,8 +24,8 @@ export interface EmbeddedServer {
 }
 
 /**
- * Runs the embedded PostgreSQL of a data folder while this process lives, also after an execve. Any number of processes
- * may call this concurrently; they share one server. Needs Node.
+ * Runs the embedded PostgreSQL of a data folder while this process lives, also after an execve. Concurrent processes
+ * share one server. Needs Node.
  *
  * @param dataDir an absolute path; created when missing
  * @throws {EmbeddedDatabaseError}
@@ -57,9 +56,8 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
 }
 
 /**
- * Runs the work under the lock, unless another container keeps the server. Two servers must never run on one cluster,
- * and PostgreSQL detects another one only by its process ID. Nothing may be registered before: entries of another
- * container look dead here.
+ * Runs the work under the lock, unless another container keeps the server: PostgreSQL detects a second server on its
+ * cluster only by its process ID. Nothing may be registered before: entries of another container look dead here.
  */
 async function unlessOthersKeep<T>(paths: EmbeddedPaths, work: () => Promise<T>): Promise<T> {
   const othersKeep = () => isLocked(paths.kept) && registered(paths.keepers).length === 0;

@@ -20,19 +20,17 @@ const PATIENCE = 1.5;
 /** The most walks. Each one improves the estimate for the next. */
 const TRIES = 3;
 
-/** A part whose total may be unknown. */
 interface Found<Shown> {
   entries: Entry<Shown>[];
   total?: Total | undefined;
 }
 
 /**
- * Finds a part of a list without scanning the table, whatever the filters are. If the index of the order serves all of
- * them, it is read from the wanted position on. If the principal may read few rows, these are gathered; so are the rows
- * of a value that form a short range in another order. Otherwise a first look at some rows in order, or else the
- * planner's estimate, shows whether much matches: then a walk along the order fills the page. When little matches, the
- * indexes of the filters return all matches, and these are sorted. The planner alone assumes that matches are spread
- * evenly over the order, and scans where they are not.
+ * Finds a part of a list without scanning the table. If the index of the order serves all filters, it is read from the
+ * wanted position on. If the principal may read few rows, these are gathered. Otherwise a first look at some rows, or
+ * else the planner's estimate, shows whether much matches: then a walk along the order fills the page. When little
+ * matches, the indexes of the filters return all matches, and these are sorted. The planner alone assumes that matches
+ * are spread evenly over the order, and scans where they are not.
  */
 export async function findPart<Shown>(
   database: Queryable,
@@ -69,9 +67,7 @@ async function read<Shown>(database: Queryable, list: List<Shown>, slice: Slice)
 }
 
 /**
- * Gathers all rows that the principal may read, when they are few: most rows of the order would belong to others.
- *
- * @returns undefined when they are many
+ * Gathers all rows that the principal may read; undefined when they are many. Most rows of the order belong to others.
  */
 async function gatherReadable<Shown>(
   database: Queryable,
@@ -89,8 +85,8 @@ async function gatherReadable<Shown>(
 }
 
 /**
- * Reports whether a part shows where its list ends. A principal that may not read everything gets the total then, and
- * when it may read few rows: the way a page is found depends on rows that it must not know of.
+ * Reports whether a part shows the end of its list. Only then does a principal with restricted access get the total:
+ * the way a page is found depends on rows that it must not know of.
  */
 function tellsEnd({ entries }: Pick<Found<unknown>, 'entries'>, { take }: Slice): boolean {
   return entries.length < take;
@@ -113,7 +109,6 @@ async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slic
   return { ...found, total: { count: matched, exact: looked <= COUNTED } };
 }
 
-/** Finds the rows that the first look has not found. */
 async function searchOn<Shown>(
   database: Queryable,
   list: List<Shown>,
@@ -158,10 +153,8 @@ function split({ served, checked }: List, chosen: readonly Check[]): Drivers {
 }
 
 /**
- * Continues after the last row of the first look, unless sorting all matches seems cheaper.
- *
- * @param start the result of the first look, and the estimated share of matching rows
- * @returns undefined when the walk does not reach the end of the slice
+ * Continues after the first look, unless sorting all matches seems cheaper. @returns undefined before the end of the
+ * slice
  */
 async function walkOn<Shown>(
   database: Queryable,

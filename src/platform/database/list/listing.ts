@@ -9,7 +9,6 @@ export interface Criterion {
   kind: 'text' | 'number' | 'instant';
 }
 
-/** A criterion with its direction. */
 export interface Term extends Criterion {
   descending: boolean;
 }
@@ -17,10 +16,7 @@ export interface Term extends Criterion {
 /** A total order: the last term differs in every row. */
 export type Order = readonly Term[];
 
-/**
- * The position of a row in an order: the value of each term as text, integers in digits, instants as
- * `2026-04-13T08:15:00.000000Z`.
- */
+/** The position of a row in an order: integers in digits, instants as `2026-04-13T08:15:00.000000Z`. */
 export type Key = readonly string[];
 
 /** A position in a list: the rows after that of the key, or those before it. */
@@ -36,14 +32,10 @@ export interface Condition {
   costly?: boolean;
   /** True when its matches are few for any value. */
   few?: boolean;
-  /**
-   * The way an index has the matches in the default order of the list: those of one value, or a range of the order
-   * itself. Without it, every row is tested.
-   */
+  /** The way an index has the matches in the default order of the list. Without it, every row is tested. */
   inDefaultOrder?: Serving;
   /** The same for the orders of other criteria, by their names. */
   inOrderOf?: Readonly<Record<string, Serving>>;
-  /** The column of a value. */
   column?: Expression<unknown>;
 }
 
@@ -78,7 +70,6 @@ export interface Listing<Shown = unknown> {
   groups: readonly (readonly Condition[])[];
   /** A condition for all rows; undefined for a principal that may read everything. */
   access: Expression<SqlBool> | undefined;
-  /** Selects what is shown of the row with an identifier. */
   shown(database: Queryable, id: Expression<string>): Expression<Shown>;
 }
 
@@ -86,7 +77,6 @@ export interface Listing<Shown = unknown> {
 export interface Slice {
   /** The start or, for `before`, the end of the part; by default the start of the list. */
   position?: Position | undefined;
-  /** Rows to skip first. */
   skip: number;
   take: number;
 }
@@ -103,13 +93,11 @@ export interface Entry<Shown> {
 }
 
 export interface Part<Shown = unknown> {
-  /** In the order of the list. */
   entries: Entry<Shown>[];
   /** The total of the list, as far as the search has found it. */
   total: Total;
 }
 
-/** A test that each row needs. */
 export interface Check extends Pick<Condition, 'test' | 'costly' | 'few'> {
   /** True when an index has its matches among the served rows, though not in the order of the list. */
   amongServed?: boolean;
@@ -117,7 +105,6 @@ export interface Check extends Pick<Condition, 'test' | 'costly' | 'few'> {
 
 /** A listing whose conditions are divided by how an index serves them. */
 export interface List<Shown = unknown> extends Pick<Listing, 'table' | 'order' | 'access'> {
-  /** Selects what is shown of the row with an identifier. */
   shown(id: Expression<string>): Expression<Shown>;
   /** The conditions that the index of the order serves: walking it meets no other rows. */
   served: readonly Expression<SqlBool>[];

@@ -2,7 +2,6 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import type { Criterion, Entry, Key, List, Order, Part, Position, Slice, Term } from './listing.ts';
 
-/** Joins conditions by AND. */
 function all(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
   if (conditions.length === 0) return sql<SqlBool>`true`;
   return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
@@ -53,12 +52,10 @@ function constantTerm([first]: Order, expression: List['constant']): Term[] {
   return [{ name: '', kind: 'text', expression: sql`${expression}`, descending: first.descending }];
 }
 
-/** Reports whether a slice is read from its end. */
 function isReversed({ position }: Slice): boolean {
   return position?.side === 'before';
 }
 
-/** Returns the condition that leads to the position of a slice. */
 function placeOf(order: Order, { position }: Slice): RawBuilder<SqlBool>[] {
   return position ? [beyond(order, position)] : [];
 }
@@ -103,18 +100,13 @@ function withShown({ order, shown }: List, page: RawBuilder<unknown>): RawBuilde
   return sql`(${page}) AS page LEFT JOIN LATERAL ${shown(id)} AS shown ON true`;
 }
 
-/** Converts a row that was selected `withShown`. */
 function entryOf<Shown>({ order }: List<Shown>, row: Row): Entry<Shown> {
   const key = order.map((_, i) => row[`k${i}`] ?? '');
   // The shown columns stand beside those of the key.
   return { key, shown: row as Shown };
 }
 
-/**
- * Reads the index of the order from the wanted position on.
- *
- * @param most the most rows of the list to count; without rows on the page the count is undefined
- */
+/** Reads the index of the order from the wanted position on, and counts at most `most` rows of the list. */
 export async function readOn<Shown>(
   database: Queryable,
   list: List<Shown>,
@@ -135,7 +127,6 @@ export async function readOn<Shown>(
 
 /** The result of a first look at the rows of an order. */
 export interface Look<Shown> {
-  /** The entries of the slice. */
   entries: Entry<Shown>[];
   matched: number;
   looked: number;
@@ -231,18 +222,12 @@ export async function countAmong(
   return rows[0] ?? { looked: 0, matched: 0 };
 }
 
-/** The tests of a list, divided. */
 export interface Drivers {
-  /** Rows are found by these. */
   drivers: readonly Expression<SqlBool>[];
-  /** The found rows must also pass these. */
   others: readonly Expression<SqlBool>[];
 }
 
-/**
- * Finds rows by the indexes of some tests, the drivers, makes the other tests in these rows, counts and sorts the
- * matches.
- */
+/** Finds rows by the indexes of the drivers, makes the other tests in these rows, counts and sorts the matches. */
 export async function gather<Shown>(
   database: Queryable,
   list: List<Shown>,

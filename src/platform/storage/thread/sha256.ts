@@ -4,15 +4,10 @@ import { sharedBytes, threadStream } from './storage-thread.ts';
 /** A stream that begins with less is hashed in this thread, which is cheaper than a message to another one. */
 const SMALL_BYTES = 64 * 1024;
 
-/**
- * The SHA-256 of one stream, computed in another thread than the one that receives it, which would spend a third of its
- * time on it.
- */
+/** The SHA-256 of one stream, computed in another thread: it would take the receiving thread a third of its time. */
 export interface Sha256 {
   /**
-   * Adds more of the stream. Bytes in shared memory are not copied: they must not change until the promise resolves.
-   *
-   * @returns undefined when they are not needed any more
+   * Adds bytes. Those in shared memory must not change until the promise resolves; undefined when they are not needed.
    */
   add(bytes: Uint8Array): Promise<void> | undefined;
   /** Ends the stream. @returns the hash in hexadecimal. @throws when the thread has exited */
@@ -21,7 +16,6 @@ export interface Sha256 {
   drop(): void;
 }
 
-/** Starts hashing a stream. */
 export function beginSha256(): Sha256 {
   let sum: Sha256 | undefined;
   return {

@@ -52,22 +52,17 @@ export class StorageThread {
 }
 
 /**
- * Runs a task of a stream, after all earlier ones.
- *
- * @returns the hash, if it was requested
- * @throws when the thread has exited, or the file cannot be used
+ * Runs a task of a stream, after all earlier ones. @returns the hash, if requested @throws when the thread has exited
  */
 export type ThreadStream = (task: StreamTask) => Promise<string | undefined>;
 
 let thread: StorageThread | undefined;
 
-/** Starts a stream in the thread of this process. */
 export function threadStream(): ThreadStream {
   if (!thread?.works) thread = new StorageThread();
   return thread.stream();
 }
 
-/** Describes shared bytes for the thread. */
 export function sharedBytes({ buffer: memory, byteOffset: from, length: bytes }: Uint8Array): SharedBytes {
   return { memory, from, bytes };
 }

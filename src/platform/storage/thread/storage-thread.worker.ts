@@ -26,14 +26,13 @@ export type StorageTask = StreamTask & { task: number; stream: number };
 /** The answer to a task; `fault` when a file could not be opened, written or closed. */
 export interface StorageAnswer {
   task: number;
-  /** In hexadecimal. */
   sum?: string;
   fault?: { message: string; code?: string };
 }
 
 /**
- * Linux has memory of up to this size ready for a file. For more it looks for a larger piece, mostly one that was never
- * used: where the host of a virtual machine must provide it first, writing takes several times as long.
+ * Linux has memory of up to this size ready for a file. Larger pieces were mostly never used: where the host of a
+ * virtual machine must provide them first, writing takes several times as long.
  */
 const WRITE_BYTES = 32 * 1024;
 
