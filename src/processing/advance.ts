@@ -1,40 +1,19 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { compileCondition, PAUSE } from './definition.ts';
-import { ClaimLost, LockedWorkflow, type Step, tellTaken, type WorkflowRef } from './locked-workflow.ts';
+import { ClaimLost, LockedWorkflow, tellTaken } from './locked-workflow.ts';
+import {
+  isPoisonSuspect,
+  recordAttempts,
+  runsAnotherSuspect,
+  type Step,
+  type WorkflowRef,
+} from './operation-queries.ts';
 import { prepareRetry } from './retry.ts';
 import { IllegalMove, isActive } from './states.ts';
-import { hasAnotherSuspect, isSuspect } from './suspects.ts';
-
-/** The end of an attempt that did not succeed. */
-type Outcome = 'failed' | 'retried' | 'deferred' | 'handed back' | 'lost' | 'stopped';
-
-/** Records the end of an attempt at running operations. A deferral with the same reason only raises the count. */
-async function recordAttempts(
-  trx: Transaction,
-  operationIds: readonly number[],
-  { outcome, reason }: { outcome: Outcome; reason: string | null },
-): Promise<void> {
-  if (operationIds.length === 0) return;
-  await sql`
-    WITH ended AS (
-      SELECT id, worker, coalesce(claimed_at, now()) AS claimed_at FROM workflow_operations
-      WHERE id = ANY(${operationIds}) AND state = 'running'
-    ), repeated AS (
-      UPDATE workflow_attempts SET times = times + 1, ended_at = now(), worker = ended.worker
-      FROM ended WHERE ${outcome} = 'deferred' AND workflow_attempts.id = (
-        SELECT last.id FROM workflow_attempts last
-        WHERE last.operation_id = ended.id ORDER BY last.id DESC LIMIT 1)
-        AND workflow_attempts.outcome = ${outcome} AND workflow_attempts.reason IS NOT DISTINCT FROM ${reason}
-      RETURNING operation_id
-    )
-    INSERT INTO workflow_attempts (operation_id, outcome, worker, reason, started_at)
-    SELECT id, ${outcome}, worker, ${reason}, claimed_at FROM ended
-    WHERE NOT EXISTS (SELECT FROM repeated WHERE repeated.operation_id = ended.id)`.execute(trx);
-}
 
 /** Decides by the configuration which operations run, except those that have started or whose turn has passed. */
-function decide(workflow: LockedWorkflow): void {
+function applyConditions(workflow: LockedWorkflow): void {
   for (const step of workflow.stepsIn(['paused'])) if (step.operation !== PAUSE) workflow.moveStep(step, 'waiting');
   for (const step of workflow.stepsIn(['waiting', 'skipped'])) {
     if (step.condition === null || hasTurnPassed(workflow, step)) continue;
@@ -52,7 +31,7 @@ function hasTurnPassed({ steps }: LockedWorkflow, { position, onFailure }: Step)
 }
 
 /** An operation that a worker claims to hold. */
-interface Held {
+interface HeldOperation {
   operationId: number;
   token: number;
 }
@@ -61,16 +40,16 @@ interface Held {
 export type Change =
   | { kind: 'started'; by: string }
   | { kind: 'claimed'; operationId: number; worker: string }
-  | ({ kind: 'succeeded' } & Held)
-  | ({ kind: 'failed'; reason: string; log: string } & Held)
+  | ({ kind: 'succeeded' } & HeldOperation)
+  | ({ kind: 'failed'; reason: string; log: string } & HeldOperation)
   /** The operation runs again after a pause. */
-  | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & Held)
+  | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & HeldOperation)
   /** A part of the service does not work: the operation runs again, and no attempt is counted. */
-  | ({ kind: 'deferred'; reason: string; log: string; delayMs: number } & Held)
+  | ({ kind: 'deferred'; reason: string; log: string; delayMs: number } & HeldOperation)
   /** The worker shuts down and returns its operation. */
-  | ({ kind: 'handed back' } & Held)
+  | ({ kind: 'handed back' } & HeldOperation)
   /** The worker has been silent for too long. */
-  | ({ kind: 'lost' } & Held)
+  | ({ kind: 'lost' } & HeldOperation)
   | Control;
 
 export type Ending = Extract<Change, { token: number }>;
@@ -102,19 +81,19 @@ export async function advance(
   { notifies = true } = {},
 ): Promise<LockedWorkflow> {
   const workflow = await LockedWorkflow.lock(trx, ref);
-  await carryOut(workflow, change);
+  await applyChange(workflow, change);
   const actor = 'by' in change ? change.by : undefined;
   await workflow.save({ actor, channels: notifies ? workflow.channels : [] });
   return workflow;
 }
 
-async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void> {
+async function applyChange(workflow: LockedWorkflow, change: Change): Promise<void> {
   switch (change.kind) {
     case 'started':
       workflow.start();
-      return goOn(workflow);
+      return scheduleNext(workflow);
     case 'claimed':
-      return claim(workflow, workflow.claimable(change.operationId), change.worker);
+      return claim(workflow, workflow.claimableStep(change.operationId), change.worker);
     case 'resumed':
       return resume(workflow);
     case 'paused':
@@ -128,10 +107,10 @@ async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void>
       workflow.configure(change.configuration);
       // A finished workflow uses it when it is retried.
       if (!isActive(workflow.state)) return;
-      decide(workflow);
-      return holdAgain(workflow);
+      applyConditions(workflow);
+      return holdNextIfPaused(workflow);
     default: {
-      const step = workflow.held(change);
+      const step = workflow.heldStep(change);
       if (change.kind !== 'succeeded') {
         const reason = 'reason' in change ? change.reason : null;
         await recordAttempts(workflow.trx, [step.id], { outcome: change.kind, reason });
@@ -142,7 +121,7 @@ async function carryOut(workflow: LockedWorkflow, change: Change): Promise<void>
 }
 
 async function claim(workflow: LockedWorkflow, step: Step, worker: string): Promise<void> {
-  if (isSuspect(step) && (await hasAnotherSuspect(workflow.trx, step.id, worker)))
+  if (isPoisonSuspect(step) && (await runsAnotherSuspect(workflow.trx, step.id, worker)))
     throw new ClaimLost('The worker has another operation that may kill it.');
   workflow.claim(step, worker);
   if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
@@ -150,26 +129,26 @@ async function claim(workflow: LockedWorkflow, step: Step, worker: string): Prom
 }
 
 function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
-  const values = valuesOf(change);
+  const values = endingValues(change);
   const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
   const isFinal = change.kind === 'succeeded' || change.kind === 'failed';
-  workflow.leave(step, isFinal ? change.kind : again, values);
+  workflow.releaseClaim(step, isFinal ? change.kind : again, values);
   const reason = 'reason' in change && { reason: change.reason };
   workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
-  if (change.kind === 'succeeded') goOn(workflow);
+  if (change.kind === 'succeeded') scheduleNext(workflow);
   if (change.kind === 'failed') fail(workflow, change.reason);
 }
 
-function valuesOf(change: Ending) {
+function endingValues(change: Ending) {
   switch (change.kind) {
     case 'succeeded':
       return { progress: 1, reason: null, finished_at: sql`now()` };
     case 'failed':
       return { reason: change.reason, log: change.log, finished_at: sql`now()` };
     case 'retried':
-      return { ...whyAndWhen(change), attempts: sql`attempts + 1`, worker: null };
+      return { ...postponement(change), attempts: sql`attempts + 1`, worker: null };
     case 'deferred':
-      return { ...whyAndWhen(change), deferrals: sql`deferrals + 1`, worker: null };
+      return { ...postponement(change), deferrals: sql`deferrals + 1`, worker: null };
     case 'lost':
       return { losses: sql`losses + 1`, worker: null };
     case 'handed back':
@@ -177,12 +156,12 @@ function valuesOf(change: Ending) {
   }
 }
 
-function whyAndWhen({ reason, log, delayMs }: { reason: string; log: string; delayMs: number }) {
+function postponement({ reason, log, delayMs }: { reason: string; log: string; delayMs: number }) {
   return { reason, log, not_before: sql`now() + make_interval(secs => ${delayMs / 1000})` };
 }
 
 /** Makes the next operation ready, holds it, or finishes the workflow. */
-function goOn(workflow: LockedWorkflow): void {
+function scheduleNext(workflow: LockedWorkflow): void {
   const onFailure = workflow.state === 'FAILING';
   const step = workflow.nextStep({ onFailure });
   // Without a next operation, a paused workflow finishes when it is resumed.
@@ -200,21 +179,21 @@ function finish(workflow: LockedWorkflow): void {
     workflow.move('FAILED');
     return;
   }
-  workflow.settle(['waiting'], 'skipped', { onFailure: true, values: { finished_at: null } });
-  workflow.become('RUNNING');
+  workflow.moveAll(['waiting'], 'skipped', { onFailure: true, values: { finished_at: null } });
+  workflow.ensureState('RUNNING');
   workflow.move('SUCCEEDED');
 }
 
 /** Starts the operations for a failure; when one of those fails, the rest are stopped. */
 function fail(workflow: LockedWorkflow, reason: string): void {
-  workflow.settle(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
+  workflow.moveAll(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
   if (workflow.state !== 'FAILING') workflow.move('FAILING', reason);
-  goOn(workflow);
+  scheduleNext(workflow);
 }
 
 function pause(workflow: LockedWorkflow): void {
   workflow.move('PAUSED');
-  const held = workflow.settle(['ready'], 'paused', { values: { finished_at: null } });
+  const held = workflow.moveAll(['ready'], 'paused', { values: { finished_at: null } });
   for (const step of held) workflow.recordStep(step);
 }
 
@@ -227,15 +206,15 @@ function resume(workflow: LockedWorkflow): void {
     workflow.makeReady(current);
     return;
   }
-  workflow.settle(['paused'], 'succeeded');
-  goOn(workflow);
+  workflow.moveAll(['paused'], 'succeeded');
+  scheduleNext(workflow);
 }
 
 async function stop(workflow: LockedWorkflow): Promise<void> {
   const running = workflow.stepsIn(['running']);
   const ids = running.map(({ id }) => id);
   await recordAttempts(workflow.trx, ids, { outcome: 'stopped', reason: null });
-  workflow.settle(['waiting', 'ready', 'running', 'paused'], 'stopped');
+  workflow.moveAll(['waiting', 'ready', 'running', 'paused'], 'stopped');
   workflow.move('STOPPED');
   for (const step of running) workflow.recordStep(step);
   await tellTaken(workflow.trx, ids);
@@ -243,13 +222,13 @@ async function stop(workflow: LockedWorkflow): Promise<void> {
 
 async function tryAgain(workflow: LockedWorkflow): Promise<void> {
   await prepareRetry(workflow);
-  decide(workflow);
+  applyConditions(workflow);
   workflow.move('RUNNING');
-  goOn(workflow);
+  scheduleNext(workflow);
 }
 
 /** The held operation may have been skipped since. */
-function holdAgain(workflow: LockedWorkflow): void {
+function holdNextIfPaused(workflow: LockedWorkflow): void {
   if (workflow.state !== 'PAUSED') return;
   const [current] = workflow.stepsIn(['running', 'paused']);
   if (!current) holdBack(workflow, workflow.nextStep({ onFailure: false }));

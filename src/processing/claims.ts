@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { CHANGES_CHANNEL } from '#changes/record.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { wakeListeners } from '#platform/database/notifications.ts';
-import { inPatientTransaction, inTransaction, type Patience } from '#platform/database/retry.ts';
-import { couldSpeakFor, isFarFromNow, type Watched } from '#platform/database/watch.ts';
+import { inRetriedTransaction, inTransaction, type Patience } from '#platform/database/retry.ts';
+import { couldSpeakFor, isStale, type Watched } from '#platform/database/watch.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { advance, type Change, type Ending } from './advance.ts';
 import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
@@ -17,7 +17,7 @@ export const HEARTBEAT_MS = 3_000;
 const MAX_LOSSES = 10;
 
 /** Workers change states all the time; their commits must not wait for each other. */
-const QUIETLY = { notifies: false };
+const WITHOUT_NOTIFICATION = { notifies: false };
 
 /** An operation that this worker holds; `token` fences every later write. */
 export interface Claim {
@@ -50,8 +50,8 @@ export async function claimOperation(
 ): Promise<Claim | undefined> {
   const change = { kind: 'claimed', operationId, worker } as const;
   try {
-    const workflow = await inPatientTransaction(database, patience, (trx) =>
-      advance(trx, { readyOperation: operationId }, change, QUIETLY),
+    const workflow = await inRetriedTransaction(database, patience, (trx) =>
+      advance(trx, { readyOperation: operationId }, change, WITHOUT_NOTIFICATION),
     );
     wakeListeners(database, workflow.channels);
     const step = workflow.steps.find(({ id }) => id === operationId);
@@ -63,13 +63,13 @@ export async function claimOperation(
 }
 
 /** Progress is published in steps of this fraction of an operation. */
-const TOLD_PARTS = 20;
+const PROGRESS_STEPS = 20;
 
 /** Reports that the worker lives, and its progress. @returns false when the claim is lost */
 export async function heartbeat(database: Database, claim: Claim, progress: number): Promise<boolean> {
   const { rows } = await sql<{ held: number }>`
     WITH before AS (
-      SELECT id, floor(progress * ${TOLD_PARTS}) AS parts FROM workflow_operations WHERE id = ${claim.operationId}
+      SELECT id, floor(progress * ${PROGRESS_STEPS}) AS parts FROM workflow_operations WHERE id = ${claim.operationId}
     ), held AS (
       UPDATE workflow_operations o SET heartbeat_at = now(), progress = ${progress} FROM before
       WHERE o.id = before.id AND o.state = 'running' AND o.fencing_token = ${claim.token}
@@ -78,7 +78,7 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
       INSERT INTO changes (kind, event_id, series_id, data)
       SELECT 'operation.progress', w.event_id, (SELECT series_id FROM events WHERE id = w.event_id),
         jsonb_build_object('workflow', w.id, 'state', w.state, 'operation', ${claim.operation}::text, 'progress', ${progress}::float8)
-      FROM held, workflows w WHERE w.id = ${claim.workflowId} AND floor(${progress}::real * ${TOLD_PARTS}) > held.parts
+      FROM held, workflows w WHERE w.id = ${claim.workflowId} AND floor(${progress}::real * ${PROGRESS_STEPS}) > held.parts
       RETURNING id
     )
     SELECT (SELECT count(*) FROM held) AS held,
@@ -87,7 +87,7 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
 }
 
 /** The state of an operation after its claim; `ready` unless named. */
-const ENDS: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
+const END_STATES: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
 
 /**
  * Ends a claim and writes its result in the same transaction. Waits for a database that is down: a result that took
@@ -100,9 +100,9 @@ export async function endClaim(
   patience: Patience,
   commit: (trx: Transaction) => Promise<void> = async () => undefined,
 ): Promise<void> {
-  const workflow = await inPatientTransaction(database, patience, async (trx, doubtful) => {
-    if (doubtful && (await hasEnded(trx, claim, change))) return undefined;
-    const advanced = await advance(trx, claim.workflowId, change, QUIETLY);
+  const workflow = await inRetriedTransaction(database, patience, async (trx, doubtful) => {
+    if (doubtful && (await isClaimEnded(trx, claim, change))) return undefined;
+    const advanced = await advance(trx, claim.workflowId, change, WITHOUT_NOTIFICATION);
     await commit(trx);
     return advanced;
   });
@@ -110,7 +110,7 @@ export async function endClaim(
 }
 
 /** Reports whether a commit whose answer was lost has succeeded. */
-async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Claim, change: Ending) {
+async function isClaimEnded(trx: Transaction, { operationId, workflowId, token }: Claim, change: Ending) {
   // Locks as `advance` does, and so waits for a commit that is still running.
   await trx.selectFrom('workflows').select('id').where('id', '=', workflowId).forUpdate().execute();
   const ended = await trx
@@ -118,7 +118,7 @@ async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Cl
     .select('id')
     .where('id', '=', operationId)
     .where('fencing_token', '=', token)
-    .where('state', '=', ENDS[change.kind] ?? 'ready')
+    .where('state', '=', END_STATES[change.kind] ?? 'ready')
     .executeTakeFirst();
   return ended !== undefined;
 }
@@ -127,7 +127,7 @@ async function hasEnded(trx: Transaction, { operationId, workflowId, token }: Cl
  * Gives operations of silent workers to others, and fails those that keep losing their workers. @returns their numbers
  */
 export async function recoverLostOperations(database: Database, seen: Watched | undefined): Promise<number[]> {
-  const silent = sql<boolean>`(${isFarFromNow(sql.ref('heartbeat_at'), SILENCE_SECONDS)}
+  const silent = sql<boolean>`(${isStale(sql.ref('heartbeat_at'), SILENCE_SECONDS)}
     AND ${couldSpeakFor(SILENCE_SECONDS, seen)})`;
   const lost = await database
     .selectFrom('workflow_operations')

@@ -220,9 +220,10 @@ export const definitionsForAgents = defineEndpoint({
       },
     },
   },
-  handle: ({ c }, { definitions }: Services) => c.json({ definitions: { definition: definitions.all().map(shown) } }),
+  handle: ({ c }, { definitions }: Services) =>
+    c.json({ definitions: { definition: definitions.all().map(agentDefinitionJson) } }),
 });
 
-function shown({ id, title, description, tags, display_order }: WorkflowDefinition) {
+function agentDefinitionJson({ id, title, description, tags, display_order }: WorkflowDefinition) {
   return { id, title, description, displayOrder: display_order, tags: { tag: tags } };
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { NewChange } from '#changes/change.ts';
 import { CHANGES_CHANNEL, insertChanges } from '#changes/record.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { isPaused } from './lane-settings.ts';
+import { lockSteps, type Step, type WorkflowRef } from './operation-queries.ts';
 import {
   assertMove,
   isActive,
@@ -17,10 +17,6 @@ export const READY_CHANNEL = 'inlet_operation_ready';
 /** The channel that notifies workers of operations taken from them; the payload is the operation's number. */
 export const TAKEN_CHANNEL = 'inlet_operation_taken';
 
-/** The time for which the operation has been due, if known; it may have become ready after the transaction began. */
-const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN
-  greatest(0, round(1000 * extract(epoch FROM now() - greatest(ready_at, not_before))))::bigint END`;
-
 /** The current operation of a workflow is in one of these states; the database allows only one. */
 const CURRENT: readonly OperationState[] = ['ready', 'running', 'paused'];
 
@@ -29,13 +25,7 @@ export class ClaimLost extends Error {
   override name = 'ClaimLost';
 }
 
-/** The number of a workflow, or that of a ready operation of it. */
-export type WorkflowRef = number | { readyOperation: number };
-
 type Values = Readonly<Record<string, unknown>>;
-
-/** An operation of a locked workflow with its columns, in the state that it will have. */
-export type Step = Readonly<Awaited<ReturnType<typeof lockSteps>>[number]>;
 
 /**
  * A workflow that is locked with its operations until the transaction ends. One statement loads it, it is changed in
@@ -115,7 +105,7 @@ export class LockedWorkflow {
   }
 
   /** Moves it to a state unless it is in it. @throws {IllegalMove} */
-  become(to: WorkflowState): void {
+  ensureState(to: WorkflowState): void {
     if (this.#state !== to) this.move(to);
   }
 
@@ -140,7 +130,7 @@ export class LockedWorkflow {
   }
 
   /** Returns the operation if it may be claimed now. @throws {ClaimLost} */
-  claimable(operationId: number): Step {
+  claimableStep(operationId: number): Step {
     const step = this.steps.find(({ id }) => id === operationId);
     if (step?.state === 'ready' && step.isDue && !step.isLanePaused) return step;
     throw new ClaimLost('The operation is not ready.');
@@ -161,19 +151,19 @@ export class LockedWorkflow {
   }
 
   /** Returns the operation that a worker holds. @throws {ClaimLost} when the fencing token is not that of the claim */
-  held({ operationId, token }: { operationId: number; token: number }): Step {
+  heldStep({ operationId, token }: { operationId: number; token: number }): Step {
     const step = this.steps.find(({ id }) => id === operationId);
     if (step?.state === 'running' && step.token === token) return step;
     throw new ClaimLost('The operation is held by another worker.');
   }
 
-  leave(step: Step, to: OperationState, values: Values): void {
+  releaseClaim(step: Step, to: OperationState, values: Values): void {
     const again = to === 'ready' && { ready_at: sql`now()` };
     this.moveStep(step, to, { ...values, ...again, heartbeat_at: null, delivered_at: null });
   }
 
   /** Moves all operations in any of these states. @returns them */
-  settle(
+  moveAll(
     from: readonly OperationState[],
     to: OperationState,
     { onFailure, values = {} }: { onFailure?: boolean; values?: Values } = {},
@@ -207,7 +197,7 @@ export class LockedWorkflow {
   async save({ actor, channels }: { actor: string | undefined; channels: readonly string[] }): Promise<void> {
     const writes = this.#writes(actor);
     if (writes.length === 0) return;
-    const named = writes.map((write, i) => sql`${nameOf(i)} AS (${write})`);
+    const named = writes.map((write, i) => sql`${writeName(i)} AS (${write})`);
     await sql`WITH ${sql.join(named)}
       SELECT pg_notify(channel, '') FROM unnest(${channels}::text[]) AS channel`.execute(this.trx);
   }
@@ -232,7 +222,7 @@ export class LockedWorkflow {
   /** @param after the number of writes that must run first */
   #stepWrites(steps: readonly Step[], after = 0): RawBuilder<unknown>[] {
     const together = Map.groupBy(steps, (step) => this.#stepValues.get(step));
-    const done = Array.from({ length: after }, (_, i) => sql<boolean>`(SELECT count(*) FROM ${nameOf(i)}) >= 0`);
+    const done = Array.from({ length: after }, (_, i) => sql<boolean>`(SELECT count(*) FROM ${writeName(i)}) >= 0`);
     return [...together].map(([values, group]) => {
       const state = group[0]?.state;
       const ids = group.map(({ id }) => id);
@@ -245,57 +235,8 @@ export class LockedWorkflow {
   }
 }
 
-function nameOf(write: number): RawBuilder<unknown> {
+function writeName(write: number): RawBuilder<unknown> {
   return sql.raw(`write_${write}`);
-}
-
-/** Locks a workflow and its operations, and reads their state after the wait for the lock. */
-async function lockSteps(trx: Transaction, ref: WorkflowRef) {
-  const rows = await trx
-    .selectFrom('workflows as w')
-    .innerJoin('workflow_operations as o', 'o.workflow_id', 'w.id')
-    .select([
-      'w.id as workflowId',
-      'w.event_id as eventId',
-      'w.definition',
-      'w.state as workflowState',
-      'w.reason as workflowReason',
-      'w.configuration as workflowConfiguration',
-      'w.request_id as requestId',
-      'w.traceparent',
-      'w.created_at as begun',
-      'o.id',
-      'o.position',
-      'o.operation',
-      'o.state',
-      'o.on_failure as onFailure',
-      'o.condition',
-      'o.configuration',
-      'o.fencing_token as token',
-      'o.attempts',
-      'o.losses',
-      'o.deferrals',
-      'o.max_attempts as maxAttempts',
-      'o.time_limit_ms as timeLimitMs',
-      WAITED_MS.as('waitedMs'),
-      sql<boolean>`o.not_before <= now()`.as('isDue'),
-      isPaused(sql.ref('o.lane')).as('isLanePaused'),
-    ])
-    .where((is) => is('w.id', '=', typeof ref === 'number' ? ref : workflowOfReady(ref.readyOperation)))
-    .orderBy('o.position')
-    .forUpdate(['w', 'o'])
-    .execute();
-  return rows.map((row) => ({
-    ...row,
-    state: row.state as OperationState,
-    configuration: row.configuration as Readonly<Record<string, string>>,
-    workflowState: row.workflowState as WorkflowState,
-    workflowConfiguration: row.workflowConfiguration as Readonly<Record<string, string>>,
-  }));
-}
-
-function workflowOfReady(operationId: number) {
-  return sql<number>`(SELECT workflow_id FROM workflow_operations WHERE id = ${operationId} AND state = 'ready')`;
 }
 
 /** Notifies the workers of these operations that they lost them, so that they stop immediately. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
-import { isFarFromNow } from '#platform/database/watch.ts';
+import { isStale } from '#platform/database/watch.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { isPaused } from './lane-settings.ts';
 
@@ -122,7 +122,7 @@ export async function takeOverdue(database: Database, afterMs: number): Promise<
 }
 
 function isOverdue(afterMs: number) {
-  return isFarFromNow(sql.ref('delivered_at'), afterMs / 1000);
+  return isStale(sql.ref('delivered_at'), afterMs / 1000);
 }
 
 /** Reverts `takeOverdue` for deliveries whose state could not be determined. */

@@ -8,7 +8,7 @@ export class Superseded extends Error {
 }
 
 /** The columns of an operation that has not started. */
-const AFRESH = {
+const INITIAL_VALUES = {
   attempts: 0,
   losses: 0,
   deferrals: 0,
@@ -38,11 +38,11 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
     throw new Superseded('The event has a later workflow; retry that one.');
   }
   const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
-  workflow.settle(fromStart ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
+  workflow.moveAll(fromStart ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
     onFailure: false,
-    values: AFRESH,
+    values: INITIAL_VALUES,
   });
-  workflow.settle(['failed', 'stopped', 'succeeded'], 'waiting', { onFailure: true, values: AFRESH });
+  workflow.moveAll(['failed', 'stopped', 'succeeded'], 'waiting', { onFailure: true, values: INITIAL_VALUES });
 }
 
 async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boolean> {

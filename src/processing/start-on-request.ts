@@ -18,7 +18,7 @@ export class NotNow extends Error {
   override name = 'NotNow';
 }
 
-export interface WorkflowWish {
+export interface WorkflowRequest {
   eventId: string;
   /** Identifier or alias of the definition. */
   definition: string;
@@ -33,7 +33,7 @@ export interface WorkflowWish {
  * @throws {NotNow}
  */
 export async function startOnRequest(
-  { eventId, definition: name, configuration }: WorkflowWish,
+  { eventId, definition: name, configuration }: WorkflowRequest,
   { principal, requestId }: { principal: Principal; requestId: string },
   { database, definitions }: { database: Database; definitions: WorkflowDefinitions },
 ): Promise<number> {

@@ -3,7 +3,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import { SETTINGS_CHANNEL } from './lane-settings.ts';
 
 /** A process that is silent for so long has died, or cannot reach the database. */
-const GONE_SECONDS = 30;
+const SILENT_SECONDS = 30;
 /** The time for which a silent process is listed. */
 const KEPT_SECONDS = 3_600;
 
@@ -19,15 +19,15 @@ export interface WorkerFacts {
 }
 
 /** Settings that such a process must follow. */
-export interface Orders {
+export interface WorkerSettings {
   draining: boolean;
   concurrency: Readonly<Record<string, number>>;
 }
 
 /** Reports that a process lives. @returns its settings */
-export async function signOfLife(database: Database, facts: WorkerFacts): Promise<Orders> {
+export async function signOfLife(database: Database, facts: WorkerFacts): Promise<WorkerSettings> {
   const { name, host, pid, runtime, version, concurrency } = facts;
-  const { rows } = await sql<Orders>`
+  const { rows } = await sql<WorkerSettings>`
     INSERT INTO worker_processes (name, host, pid, runtime, version, concurrency)
     VALUES (${name}, ${host}, ${pid}, ${runtime}, ${version}, ${concurrency})
     ON CONFLICT (name) DO UPDATE SET seen_at = now()
@@ -55,7 +55,7 @@ export interface WorkerProcess extends WorkerFacts {
 export async function workerProcesses(database: Database): Promise<WorkerProcess[]> {
   const { rows } = await sql<WorkerProcess>`
     SELECT p.name, host, pid, runtime, version, concurrency, started_at AS "startedAt", seen_at AS "seenAt", draining,
-      seen_at < now() - make_interval(secs => ${GONE_SECONDS}) AS gone,
+      seen_at < now() - make_interval(secs => ${SILENT_SECONDS}) AS gone,
       (SELECT count(*) FROM workflow_operations o WHERE o.state = 'running' AND o.worker = p.name) AS busy
     FROM worker_processes p WHERE seen_at > now() - make_interval(secs => ${KEPT_SECONDS})
     ORDER BY started_at, p.name LIMIT 200`.execute(database);

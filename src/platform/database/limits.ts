@@ -43,7 +43,7 @@ const END_MS = 2_000;
 export class LimitedClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: 0 });
-    const late = () => this.connection.stream.destroy(silence(CONNECT_MS));
+    const late = () => this.connection.stream.destroy(silenceError(CONNECT_MS));
     const cancel = patientTimer(CONNECT_MS, late);
     this.once('connect', cancel).once('end', cancel).connection.once('error', cancel);
   }
@@ -69,7 +69,7 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   let cancel: () => void = () => undefined;
   const watch = (ms = limits.silenceMs) => {
     cancel();
-    cancel = patientTimer(ms, () => client.connection.stream.destroy(silence(ms)));
+    cancel = patientTimer(ms, () => client.connection.stream.destroy(silenceError(ms)));
   };
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const end = client.end.bind(client) as (...args: unknown[]) => unknown;
@@ -95,7 +95,7 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   client.connection.once('end', () => cancel());
 }
 
-function silence(ms: number): Error {
+function silenceError(ms: number): Error {
   return Object.assign(new Error(`The database has not answered for ${ms} ms.`), { code: 'ETIMEDOUT' });
 }
 

@@ -11,9 +11,9 @@ const LOCK_MS = 2_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 /** A migration fails after waiting this long for a lock; a backup takes less. */
-const PATIENCE_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 /** SQLSTATEs that are retried: lock not available, deadlock. */
-const HELD_UP = new Set(['55P03', '40P01']);
+const RETRIED_STATES = new Set(['55P03', '40P01']);
 const FOLDER = fileURLToPath(new URL('../../../sql/', import.meta.url));
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
@@ -37,7 +37,7 @@ export async function migrate(
     await client.query(
       'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    const pending = (await notApplied(client, folder)).filter((name) => only?.includes(name) ?? true);
+    const pending = (await listPending(client, folder)).filter((name) => only?.includes(name) ?? true);
     for (const name of pending) await applyWhenFree(client, folder, name, onWait);
     return pending;
   } finally {
@@ -51,7 +51,7 @@ export async function pendingMigrations(databaseUrl: string, folder = FOLDER): P
   const client = createClient(databaseUrl, USUAL, 'inlet migrate');
   await client.connect();
   try {
-    return await notApplied(client, folder);
+    return await listPending(client, folder);
   } finally {
     await client.end();
   }
@@ -71,7 +71,7 @@ export async function allMigrations(folder = FOLDER): Promise<string[]> {
   return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
 }
 
-async function notApplied(client: pg.Client, folder: string): Promise<string[]> {
+async function listPending(client: pg.Client, folder: string): Promise<string[]> {
   const applied = await appliedMigrations(client);
   return (await allMigrations(folder)).filter((name) => !applied.includes(name));
 }
@@ -89,8 +89,8 @@ async function applyWhenFree(
       await applyFile(client, folder, name);
       return;
     } catch (error) {
-      const isHeldUp = error instanceof Error && 'code' in error && HELD_UP.has(String(error.code));
-      if (!isHeldUp || performance.now() - begun > PATIENCE_MS) {
+      const isHeldUp = error instanceof Error && 'code' in error && RETRIED_STATES.has(String(error.code));
+      if (!isHeldUp || performance.now() - begun > MAX_WAIT_MS) {
         throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : error}`, {
           cause: error,
         });

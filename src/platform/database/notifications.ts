@@ -8,7 +8,7 @@ const RECONNECT_MS = 1_000;
 const PROBE_MS = 10_000;
 
 /** Receives the payloads of a channel; undefined when notifications may have been missed. */
-type Hear = (payload?: string) => void;
+type NotificationListener = (payload?: string) => void;
 
 export interface Listener {
   close(): void;
@@ -23,7 +23,7 @@ export class Notifications {
   readonly #log: Logger;
   readonly #probeMs: number;
   readonly #limits: typeof VITAL;
-  readonly #channels = new Map<string, Set<Hear>>();
+  readonly #channels = new Map<string, Set<NotificationListener>>();
   #client: WatchedClient | undefined;
   #open = false;
   #retry: NodeJS.Timeout | undefined;
@@ -38,9 +38,9 @@ export class Notifications {
   }
 
   /** Calls the listener for each notification of a channel, and once without a payload whenever listening starts. */
-  listen(channel: string, hear: Hear): Listener {
+  listen(channel: string, hear: NotificationListener): Listener {
     const known = this.#channels.get(channel);
-    const hearing = known ?? new Set<Hear>();
+    const hearing = known ?? new Set<NotificationListener>();
     this.#channels.set(channel, hearing.add(hear));
     if (!this.#client) this.#connect();
     else if (this.#open) void this.#begin(this.#client, [channel], [hear]);
@@ -84,7 +84,11 @@ export class Notifications {
   }
 
   /** A connection on which this fails is replaced. */
-  async #begin(client: WatchedClient, channels: readonly string[], hearing: readonly Hear[]): Promise<void> {
+  async #begin(
+    client: WatchedClient,
+    channels: readonly string[],
+    hearing: readonly NotificationListener[],
+  ): Promise<void> {
     const statements = channels.map((channel) => `LISTEN ${pg.escapeIdentifier(channel)}`);
     try {
       await client.ask(statements.join('; '));
@@ -96,20 +100,20 @@ export class Notifications {
 }
 
 /** Channels to notify after the running notification. */
-const waiting = new WeakMap<Database, Set<string>>();
+const queuedChannels = new WeakMap<Database, Set<string>>();
 
 /**
  * Notifies channels of a commit without waiting. A transaction that notifies holds a lock of the whole server until it
  * is on disk, so only one of them is written at a time. For listeners that also poll.
  */
 export function wakeListeners(database: Database, channels: readonly string[]): void {
-  const queued = waiting.get(database);
+  const queued = queuedChannels.get(database);
   if (queued) for (const channel of channels) queued.add(channel);
   else if (channels.length > 0) void notifyAll(database, new Set(channels));
 }
 
 async function notifyAll(database: Database, channels: Set<string>): Promise<void> {
-  waiting.set(database, channels);
+  queuedChannels.set(database, channels);
   try {
     while (channels.size > 0) {
       const now = [...channels];
@@ -118,6 +122,6 @@ async function notifyAll(database: Database, channels: Set<string>): Promise<voi
     }
   } catch {
   } finally {
-    waiting.delete(database);
+    queuedChannels.delete(database);
   }
 }

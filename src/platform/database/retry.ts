@@ -3,7 +3,7 @@ import type { Database, Transaction } from './kysely.ts';
 import { isDatabaseOutage } from './outage.ts';
 
 /** SQLSTATE of a transaction that PostgreSQL aborted in favour of another: serialization failure, deadlock. */
-const GIVEN_UP = new Set(['40001', '40P01']);
+const CONFLICTS = new Set(['40001', '40P01']);
 const ATTEMPTS = 10;
 const PAUSE_MS = 25;
 const FIRST_WAIT_MS = 250;
@@ -57,7 +57,7 @@ export async function waitingForDatabase<T>(
 }
 
 /** Runs work in a transaction as `inTransaction` does, and waits for the database as `waitingForDatabase` does. */
-export async function inPatientTransaction<T>(
+export async function inRetriedTransaction<T>(
   database: Database,
   patience: Patience,
   work: (trx: Transaction, doubtful: boolean) => Promise<T>,
@@ -68,5 +68,5 @@ export async function inPatientTransaction<T>(
 /** Reports whether the same transaction may succeed when it runs again. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof Outdated) return true;
-  return error instanceof Error && 'code' in error && GIVEN_UP.has(String(error.code));
+  return error instanceof Error && 'code' in error && CONFLICTS.has(String(error.code));
 }

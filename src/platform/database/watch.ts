@@ -69,14 +69,14 @@ export class DatabaseWatch {
 export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBuilder<boolean> {
   if (!seen) return sql<boolean>`false`;
   return sql<boolean>`(${seen.since}::timestamptz <= now() - make_interval(secs => ${seconds})
-    AND NOT ${isFarFromNow(sql`${seen.until}::timestamptz`, GAP_SECONDS)})`;
+    AND NOT ${isStale(sql`${seen.until}::timestamptz`, GAP_SECONDS)})`;
 }
 
 /**
  * Tests whether a time is more than so many seconds ago, or as far in the future: the clock was set back, and its age
  * is unknown.
  */
-export function isFarFromNow(time: RawBuilder<unknown>, seconds: number): RawBuilder<boolean> {
+export function isStale(time: RawBuilder<unknown>, seconds: number): RawBuilder<boolean> {
   const so = sql`make_interval(secs => ${seconds})`;
   return sql<boolean>`(${time} NOT BETWEEN now() - ${so} AND now() + ${so})`;
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { MemoryShare } from './memory.ts';
 import type { Source } from './source.ts';
-import { type Block, both, gather } from './source.ts';
+import { type Block, bothSettled, readBlocks } from './source.ts';
 import { sharedBytes, type ThreadStream, threadStream } from './thread/storage-thread.ts';
 
 /** Smaller writes stay in this thread, which is cheaper than a message to another one. */
@@ -79,9 +79,9 @@ export async function writeSynced(
   let syncing: Promise<unknown> = Promise.resolve();
   let unsynced = 0;
   let at = from;
-  const write = async ({ block, give }: Block, position: number) => {
+  const write = async ({ block, release }: Block, position: number) => {
     await writer.write(block, position);
-    give();
+    release();
   };
   const sync = async (after: Promise<unknown>, bytes: number) => {
     await after;
@@ -90,22 +90,22 @@ export async function writeSynced(
     if (bytes > 0) await onSynced(bytes);
   };
   try {
-    for await (const block of gather(source, BLOCK_BYTES, memory)) {
+    for await (const block of readBlocks(source, BLOCK_BYTES, memory)) {
       await before;
       before = writing;
       const written = write(block, at).catch((error) => source.fail(error));
-      writing = both(writing, written);
+      writing = bothSettled(writing, written);
       at += block.block.length;
       unsynced += block.block.length;
       if (unsynced < SYNC_BYTES) continue;
       // The disk may not lag behind by more, or the final sync would take long.
       await syncing;
-      syncing = sync(both(writing, syncing), unsynced).catch((error) => source.fail(error));
+      syncing = sync(bothSettled(writing, syncing), unsynced).catch((error) => source.fail(error));
       unsynced = 0;
     }
-    await sync(both(writing, syncing), unsynced);
+    await sync(bothSettled(writing, syncing), unsynced);
   } finally {
-    await both(writing, syncing);
+    await bothSettled(writing, syncing);
     await writer.close();
   }
 }

@@ -51,7 +51,7 @@ export class FolderStorage implements ObjectStorage {
 
   async put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void> {
     const source = new Source(body, options);
-    const [path, unfinished] = source.orDestroy(() => [this.localPath(key), this.#unfinishedPath(key)]);
+    const [path, unfinished] = source.validate(() => [this.localPath(key), this.#unfinishedPath(key)]);
     await source.run(async () => {
       const memory = this.#memory.share();
       try {
@@ -80,7 +80,7 @@ export class FolderStorage implements ObjectStorage {
 
   async append({ key }: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void> {
     const source = new Source(body, options);
-    const path = source.orDestroy(() => this.#unfinishedPath(key));
+    const path = source.validate(() => this.#unfinishedPath(key));
     await source.run(async () => {
       const file = await orNotFound(key, open(path, 'r+'));
       const memory = this.#memory.share();
@@ -88,9 +88,9 @@ export class FolderStorage implements ObjectStorage {
         // Truncating would extend it with zeros.
         if ((await file.stat()).size < from) throw new ObjectNotFound(key);
         await file.truncate(from);
-        const onSynced = (bytes: number) => source.tell(options.onPiece({ bytes, receipt: '' }));
+        const onSynced = (bytes: number) => source.awaitCaller(options.onPiece({ bytes, receipt: '' }));
         await writeSynced({ path, file }, source, { memory, from, onSynced });
-        await source.tell(options.onRest(new Uint8Array()));
+        await source.awaitCaller(options.onRest(new Uint8Array()));
       } finally {
         memory.close();
         await file.close();

@@ -8,7 +8,7 @@ const RETRY_MS = 20;
 const REMOVALS = 'inlet removals of objects';
 
 /** True when objects may be removed now. Evaluate it once, in the statement that decides to. */
-export const mayRemove = sql<boolean>`(SELECT pg_try_advisory_xact_lock_shared(hashtextextended(${REMOVALS}, 0)))`;
+export const removalAllowed = sql<boolean>`(SELECT pg_try_advisory_xact_lock_shared(hashtextextended(${REMOVALS}, 0)))`;
 
 /**
  * Keeps all processes from removing objects while the connection lives, so that the storage keeps every object that a

@@ -54,14 +54,14 @@ export interface SilenceLimits {
  * Wraps a client so that all its requests fail once the storage is silent. A slow request proves little: a part may use
  * a slow line, or the store may assemble a large object. So a small probe, `ask`, is sent while a request takes long.
  */
-export function endingInSilence(
+export function failWhenSilent(
   client: S3Client,
   ask: (signal: AbortSignal) => Promise<unknown>,
   limits: SilenceLimits,
 ): S3Client {
   let asking: Promise<boolean> | undefined;
   const isSilent = () => {
-    asking ??= askOnce(ask, limits.answerMs).finally(() => {
+    asking ??= isProbeSilent(ask, limits.answerMs).finally(() => {
       asking = undefined;
     });
     return asking;
@@ -90,7 +90,7 @@ export function endingInSilence(
   return Object.create(client, { send: { value: send } });
 }
 
-async function askOnce(ask: (signal: AbortSignal) => Promise<unknown>, answerMs: number): Promise<boolean> {
+async function isProbeSilent(ask: (signal: AbortSignal) => Promise<unknown>, answerMs: number): Promise<boolean> {
   const limit = new AbortController();
   const cancel = patientTimer(answerMs, () => limit.abort());
   // Any other error is an answer, or ends the request by itself.

@@ -43,14 +43,14 @@ export class UploadRequests {
     this.#client = client;
     this.source = source;
     this.#partBytes = size;
-    this.#settled = delayed(source.signal, SETTLE_MS);
+    this.#settled = delayedSignal(source.signal, SETTLE_MS);
     this.send = ((command: Parameters<S3Client['send']>[0]) => this.#send(command)) as S3Client['send'];
   }
 
   async complete(input: CompleteMultipartUploadCommandInput, bytes: number): Promise<void> {
     const options = { abortSignal: this.#settled, requestTimeout: COMPLETE_MS };
     await this.#run(true, () =>
-      unlessComplete(this.#client, input, bytes, () =>
+      ensureComplete(this.#client, input, bytes, () =>
         this.#client.send(new CompleteMultipartUploadCommand(input), options),
       ),
     );
@@ -61,7 +61,7 @@ export class UploadRequests {
     const isPart = command instanceof UploadPartCommand;
     const options = {
       abortSignal: isPart ? this.source.signal : this.#settled,
-      requestTimeout: timeLimit(command, this.#partBytes),
+      requestTimeout: requestTimeoutMs(command, this.#partBytes),
     };
     return this.#run(!isPart, () => this.#client.send(command, options));
   }
@@ -85,7 +85,7 @@ export class UploadRequests {
  * Completes a multipart upload, or finds that it is complete: an earlier answer may have been lost. @throws
  * {NoSuchUpload} when neither the upload nor the object exists
  */
-export async function unlessComplete(
+export async function ensureComplete(
   client: S3Client,
   { Bucket, Key }: Pick<CompleteMultipartUploadCommandInput, 'Bucket' | 'Key'>,
   bytes: number,
@@ -102,7 +102,7 @@ export async function unlessComplete(
 }
 
 /** Signs the body. The client would hash it in the thread that receives more bytes. */
-export async function sumBody(command: UploadPartCommand, bytes: Uint8Array): Promise<void> {
+export async function signBody(command: UploadPartCommand, bytes: Uint8Array): Promise<void> {
   const sum = await sha256Of(bytes);
   command.middlewareStack.add(
     (next) => (args) => {
@@ -121,17 +121,17 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** Returns the time limit of one attempt in milliseconds; undefined for short requests. */
-function timeLimit(command: object, size: number): number | undefined {
+function requestTimeoutMs(command: object, size: number): number | undefined {
   const sends = command instanceof UploadPartCommand || command instanceof PutObjectCommand;
-  return sends ? partMs(size) : undefined;
+  return sends ? partTimeoutMs(size) : undefined;
 }
 
 /** Returns the time limit of one attempt to send so many bytes, in milliseconds. */
-export function partMs(bytes: number): number {
+export function partTimeoutMs(bytes: number): number {
   return PART_MS + bytes / SLOWEST_BYTES_PER_MS;
 }
 
-function delayed(signal: AbortSignal, ms: number): AbortSignal {
+function delayedSignal(signal: AbortSignal, ms: number): AbortSignal {
   const controller = new AbortController();
   const start = () => void setTimeout(() => controller.abort(signal.reason), ms).unref();
   if (signal.aborted) start();

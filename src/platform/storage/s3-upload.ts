@@ -8,9 +8,9 @@ import {
 } from '@aws-sdk/client-s3';
 import type { MemoryShare } from './memory.ts';
 import type { PutOptions } from './port.ts';
-import { COMPLETE_MS, partMs, type S3Object, sumBody, UploadRequests, unlessComplete } from './s3-requests.ts';
+import { COMPLETE_MS, ensureComplete, partTimeoutMs, type S3Object, signBody, UploadRequests } from './s3-requests.ts';
 import type { Source } from './source.ts';
-import { type Block, gather } from './source.ts';
+import { type Block, readBlocks } from './source.ts';
 
 const LEAST = 2;
 const MOST = 8;
@@ -22,7 +22,7 @@ const MANY_IN_LINE = 4;
  * The number of parts to send concurrently. A distant store needs many. When parts take longer the more there are, they
  * queue somewhere, and more would not be stored sooner.
  */
-export class PartsUnderWay {
+export class PartConcurrency {
   #most = LEAST;
   #fastestMs = Number.POSITIVE_INFINITY;
 
@@ -32,7 +32,7 @@ export class PartsUnderWay {
   }
 
   /** Records the time that a part took, and the number of pending parts when it was sent. */
-  took(ms: number, atOnce: number): void {
+  record(ms: number, atOnce: number): void {
     this.#fastestMs = Math.min(this.#fastestMs, ms);
     const inLine = atOnce * (1 - this.#fastestMs / ms);
     if (inLine < FEW_IN_LINE) this.#most = Math.min(MOST, Math.max(this.#most, atOnce + 1));
@@ -63,7 +63,7 @@ export async function sendObject(
 ): Promise<{ repeated: boolean }> {
   const size = partBytes(expectedBytes);
   const requests = new UploadRequests(client, source, size, onDoubt);
-  const blocks = gather(source, size, memory);
+  const blocks = readBlocks(source, size, memory);
   const first = await blocks.next();
   if (first.done || first.value.block.length < size) {
     const Body = first.done ? Buffer.alloc(0) : first.value.block;
@@ -97,18 +97,18 @@ async function sendParts(
   onPart: (part: CompletedPart, bytes: number) => Promise<void>,
 ): Promise<void> {
   const underWay = new Set<Promise<unknown>>();
-  const width = new PartsUnderWay();
+  const width = new PartConcurrency();
   let told: Promise<void> = Promise.resolve();
   let PartNumber = first;
-  const send = async (number: number, { block, give }: Block) => {
+  const send = async (number: number, { block, release }: Block) => {
     const atOnce = underWay.size + 1;
     const command = new UploadPartCommand({ ...where, PartNumber: number, Body: block });
-    await sumBody(command, block);
+    await signBody(command, block);
     const started = performance.now();
     const { ETag } = await requests.send(command);
-    width.took(performance.now() - started, atOnce);
+    width.record(performance.now() - started, atOnce);
     const bytes = block.length;
-    give();
+    release();
     return { part: { PartNumber: number, ETag }, bytes };
   };
   try {
@@ -143,7 +143,7 @@ export async function appendParts(
   const requests = new UploadRequests(client, source, size);
   let rest: Uint8Array = new Uint8Array();
   const whole = async function* () {
-    for await (const block of gather(source, size, memory)) {
+    for await (const block of readBlocks(source, size, memory)) {
       if (block.block.length === size) yield block;
       // Its memory is kept for the caller.
       else rest = block.block;
@@ -162,12 +162,12 @@ export async function completeParts(
 ): Promise<void> {
   const Parts: CompletedPart[] = receipts.map((ETag, i) => ({ ETag, PartNumber: i + 1 }));
   const bytes = receipts.length * size + rest.length;
-  await unlessComplete(client, where, bytes, async () => {
+  await ensureComplete(client, where, bytes, async () => {
     // An object needs a part, even an empty one.
     if (rest.length > 0 || receipts.length === 0) {
       const PartNumber = receipts.length + 1;
       const command = new UploadPartCommand({ ...where, PartNumber, Body: rest });
-      const { ETag } = await client.send(command, { requestTimeout: partMs(size) });
+      const { ETag } = await client.send(command, { requestTimeout: partTimeoutMs(size) });
       Parts.push({ ETag, PartNumber });
     }
     const command = new CompleteMultipartUploadCommand({ ...where, MultipartUpload: { Parts } });

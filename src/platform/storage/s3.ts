@@ -30,7 +30,7 @@ import {
   refused,
 } from './port.ts';
 import type { S3Clients } from './s3-client.ts';
-import { endingInSilence, type SilenceLimits } from './s3-client.ts';
+import { failWhenSilent, type SilenceLimits } from './s3-client.ts';
 import { isRefusal } from './s3-requests.ts';
 import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
 import { Source } from './source.ts';
@@ -62,7 +62,7 @@ export class S3Storage implements ObjectStorage {
   constructor(options: S3Clients & { bucket: string; memory?: UploadMemory; limits?: S3Limits }) {
     const limits = options.limits ?? LIMITS;
     this.#probe = options.probe;
-    this.#client = endingInSilence(options.client, (signal) => this.#ask(signal), limits);
+    this.#client = failWhenSilent(options.client, (signal) => this.#ask(signal), limits);
     this.#bucket = options.bucket;
     this.#memory = options.memory ?? new UploadMemory();
     this.#idleMs = limits.idleMs;
@@ -70,7 +70,7 @@ export class S3Storage implements ObjectStorage {
 
   async put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void> {
     const source = new Source(body, options);
-    const object = source.orDestroy(() => ({ ...this.#object(key), ContentType: options.mediatype }));
+    const object = source.validate(() => ({ ...this.#object(key), ContentType: options.mediatype }));
     await source.run(async () => {
       const memory = this.#memory.share();
       try {
@@ -103,15 +103,15 @@ export class S3Storage implements ObjectStorage {
 
   async append(object: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void> {
     const source = new Source(body, options);
-    const { again: _, ...where } = source.orDestroy(() => this.#begun(object));
+    const { again: _, ...where } = source.validate(() => this.#begun(object));
     const appending = source.run(async () => {
       const memory = this.#memory.share();
       const first = from / where.partBytes + 1;
       const onPart = ({ ETag = '' }: CompletedPart, bytes: number) =>
-        source.tell(options.onPiece({ bytes, receipt: ETag }));
+        source.awaitCaller(options.onPiece({ bytes, receipt: ETag }));
       try {
         const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart);
-        await source.tell(options.onRest(rest));
+        await source.awaitCaller(options.onRest(rest));
       } finally {
         memory.close();
       }

@@ -58,7 +58,7 @@ export class Source {
   }
 
   /** Returns the promise, but rejects on an error of the source. @throws the first error */
-  orFailure<T>(promise: Promise<T>): Promise<T> {
+  rejectOnFailure<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const onFault = () => reject(this.signal.reason);
       if (this.signal.aborted) return onFault();
@@ -68,7 +68,7 @@ export class Source {
   }
 
   /** Validates the caller's input; an error destroys the stream. */
-  orDestroy<T>(look: () => T): T {
+  validate<T>(look: () => T): T {
     try {
       return look();
     } catch (error) {
@@ -78,7 +78,7 @@ export class Source {
   }
 
   /** Waits for the caller; its rejection counts as an error of the caller. */
-  async tell(told: Promise<void>): Promise<void> {
+  async awaitCaller(told: Promise<void>): Promise<void> {
     try {
       await told;
     } catch (error) {
@@ -150,19 +150,19 @@ const NO_MEMORY = 'No memory was free for the upload for ten minutes (UPLOAD_MEM
 export interface Block {
   block: Buffer;
   /** Call this after the block is stored: other uploads wait for its memory. */
-  give(): void;
+  release(): void;
 }
 
 /**
  * Reads a source in blocks of one size; the last one may be smaller. All blocks are shown to the caller before this
  * ends. While the source is idle, it holds the memory of at most one block. @throws the error of the source
  */
-export async function* gather(
+export async function* readBlocks(
   source: Source,
   blockBytes: number,
   memory: MemoryShare,
 ): AsyncGenerator<Block, void, void> {
-  if (source.whole) return yield* slices(source, source.whole, blockBytes);
+  if (source.whole) return yield* readSlices(source, source.whole, blockBytes);
   let buffer: Buffer | undefined;
   let filled = 0;
   let shown: Promise<unknown> = Promise.resolve();
@@ -170,19 +170,19 @@ export async function* gather(
   const blockOf = (whole: Buffer): Block => {
     const block = whole.subarray(0, filled);
     const looking = source.show(block);
-    shown = both(shown, looking);
-    return { block, give: () => void Promise.resolve(looking).then(() => memory.give(whole)) };
+    shown = bothSettled(shown, looking);
+    return { block, release: () => void Promise.resolve(looking).then(() => memory.give(whole)) };
   };
   for await (const chunk of source.chunks()) {
     for (let taken = 0; taken < chunk.length; ) {
-      buffer ??= await source.orFailure(withTimeout(memory.take(blockBytes), PATIENCE_MS, NO_MEMORY));
+      buffer ??= await source.rejectOnFailure(withTimeout(memory.take(blockBytes), PATIENCE_MS, NO_MEMORY));
       const part = chunk.subarray(taken, taken + blockBytes - filled);
       copyToShared(part, buffer, filled);
       taken += part.length;
       filled += part.length;
       if (filled < blockBytes) continue;
       // The caller may lag behind by at most two blocks; more would only use memory.
-      await source.orFailure(before);
+      await source.rejectOnFailure(before);
       before = shown;
       yield blockOf(buffer);
       buffer = undefined;
@@ -194,13 +194,13 @@ export async function* gather(
 }
 
 /** Resolves when both have. Not `Promise.all`, whose results would retain those of all earlier calls. */
-export async function both(first: Promise<unknown>, second: Promise<unknown> | undefined): Promise<void> {
+export async function bothSettled(first: Promise<unknown>, second: Promise<unknown> | undefined): Promise<void> {
   await first;
   await second;
 }
 
 /** Uses no upload memory: the bytes are in memory already. */
-async function* slices(
+async function* readSlices(
   source: Source,
   { buffer, byteOffset, length }: Uint8Array,
   blockBytes: number,
@@ -208,7 +208,7 @@ async function* slices(
   for (let at = 0; at < length; at += blockBytes) {
     const block = Buffer.from(buffer, byteOffset + at, Math.min(blockBytes, length - at));
     const looking = source.show(block);
-    yield { block, give: () => undefined };
+    yield { block, release: () => undefined };
     await looking;
   }
 }

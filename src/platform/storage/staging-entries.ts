@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database/kysely.ts';
 import { couldSpeakFor, type Watched } from '../database/watch.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { ObjectStorage } from './port.ts';
-import { mayRemove } from './removals.ts';
+import { removalAllowed } from './removals.ts';
 
 /** The sweep removed an object that was still in use, because the lease of its owner had expired. */
 export class StagingExpired extends Error {
@@ -15,13 +15,8 @@ export class StagingExpired extends Error {
  */
 export async function commitOwned(trx: Transaction, owner: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  const taken = await trx
-    .deleteFrom('staging')
-    .where('object_key', 'in', keys)
-    .where('owner', '=', owner)
-    .returning('object_key')
-    .execute();
-  requireAll(keys, taken);
+  const entries = trx.deleteFrom('staging').where('object_key', 'in', keys).where('owner', '=', owner);
+  requireAllKeys(keys, await entries.returning('object_key').execute());
 }
 
 /** Changes the expiry of objects whose owner is not a process. @throws {StagingExpired} as `commitOwned` */
@@ -31,15 +26,19 @@ export async function extendOwned(
   keys: readonly string[],
   expiresAt: Date,
 ): Promise<void> {
+  await updateOwned(trx, owner, keys, { expires_at: expiresAt });
+}
+
+/** Changes entries of an owner. @throws {StagingExpired} as `commitOwned` */
+export async function updateOwned(
+  trx: Transaction,
+  owner: string,
+  keys: readonly string[],
+  values: { owner?: string; expires_at: Date; account?: null },
+): Promise<void> {
   if (keys.length === 0) return;
-  const extended = await trx
-    .updateTable('staging')
-    .set({ expires_at: expiresAt })
-    .where('object_key', 'in', keys)
-    .where('owner', '=', owner)
-    .returning('object_key')
-    .execute();
-  requireAll(keys, extended);
+  const entries = trx.updateTable('staging').set(values).where('object_key', 'in', keys).where('owner', '=', owner);
+  requireAllKeys(keys, await entries.returning('object_key').execute());
 }
 
 /**
@@ -54,7 +53,7 @@ export async function releaseOwned(
 ): Promise<void> {
   const owned = trx
     .updateTable('staging')
-    .set({ owner: doubtful ? GONE : null, expires_at: sql<Date>`now()` })
+    .set({ owner: doubtful ? DEAD_OWNER : null, expires_at: sql<Date>`now()` })
     .where('owner', '=', owner);
   await (keys ? owned.where('object_key', 'in', keys) : owned).execute();
 }
@@ -70,7 +69,7 @@ export async function releaseObjects(trx: Transaction, keys: readonly string[]):
 }
 
 /** @throws {StagingExpired} when one of the keys was not found */
-export function requireAll(keys: readonly string[], found: readonly { object_key: string }[]): void {
+function requireAllKeys(keys: readonly string[], found: readonly { object_key: string }[]): void {
   const there = new Set(found.map(({ object_key }) => object_key));
   if (!keys.every((key) => there.has(key))) throw new StagingExpired('A staged object has been swept.');
 }
@@ -84,7 +83,7 @@ const BATCHES = 20;
  */
 const GRACE_SECONDS = 120;
 /** Stands for dead owners, and for owners that do not know what the storage may still do. No process has this name. */
-export const GONE = 'gone';
+export const DEAD_OWNER = 'gone';
 
 interface ExpiredEntry {
   object_key: string;
@@ -115,7 +114,7 @@ export async function sweepStaging(
     }
     const once = keysOf((owner) => owner !== null);
     if (once.length > 0) {
-      const entry = database.updateTable('staging').set({ owner: null }).where('owner', '=', GONE);
+      const entry = database.updateTable('staging').set({ owner: null }).where('owner', '=', DEAD_OWNER);
       await entry.where('object_key', 'in', once).execute();
     }
     swept += removed.length;
@@ -140,8 +139,8 @@ async function disownExpired(
       .selectFrom('staging')
       .select(['object_key', 'owner'])
       .where('expires_at', '<', sql<Date>`now()`)
-      .where(mayRemove)
-      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', GONE), couldSpeakFor(leaseSeconds, seen)]))
+      .where(removalAllowed)
+      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', DEAD_OWNER), couldSpeakFor(leaseSeconds, seen)]))
       .orderBy('expires_at')
       .limit(BATCH)
       .forUpdate()
@@ -151,7 +150,7 @@ async function disownExpired(
     await trx
       .updateTable('staging')
       .set({
-        owner: sql<string | null>`CASE WHEN owner IS NOT NULL THEN ${GONE} END`,
+        owner: sql<string | null>`CASE WHEN owner IS NOT NULL THEN ${DEAD_OWNER} END`,
         expires_at: sql<Date>`now() + make_interval(secs => ${GRACE_SECONDS})`,
       })
       .where(

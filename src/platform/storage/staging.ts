@@ -5,11 +5,11 @@ import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { objectKey } from './keys.ts';
 import type { ObjectStorage } from './port.ts';
-import { mayRemove } from './removals.ts';
-import { commitOwned, GONE, requireAll, StagingExpired, sweepStaging } from './staging-entries.ts';
+import { removalAllowed } from './removals.ts';
+import { commitOwned, DEAD_OWNER, StagingExpired, sweepStaging, updateOwned } from './staging-entries.ts';
 
 /** A file that is being received. Sizes are in bytes. */
-interface Incoming {
+interface IncomingFile {
   account: string;
   filename: string;
   /** An upper bound; undefined when unknown. */
@@ -71,7 +71,7 @@ export class StagingLedger {
   async stage(
     kind: string,
     onLost: (reason: StagingExpired) => void = () => undefined,
-    incoming?: Incoming,
+    incoming?: IncomingFile,
   ): Promise<string> {
     const key = objectKey(kind);
     await this.#database
@@ -105,15 +105,7 @@ export class StagingLedger {
     keys: readonly string[],
     { owner, expiresAt }: { owner: string; expiresAt: Date },
   ): Promise<void> {
-    if (keys.length === 0) return;
-    const handed = await trx
-      .updateTable('staging')
-      .set({ owner, expires_at: expiresAt, account: null })
-      .where('object_key', 'in', keys)
-      .where('owner', '=', this.#owner)
-      .returning('object_key')
-      .execute();
-    requireAll(keys, handed);
+    await updateOwned(trx, this.#owner, keys, { owner, expires_at: expiresAt, account: null });
   }
 
   /** Marks an object that may be stored later: after `discard` it is treated like those of dead processes. */
@@ -206,7 +198,7 @@ export class StagingLedger {
   async #disown(keys: readonly string[]): Promise<string[]> {
     const doubtful = keys.filter((key) => this.#doubtful.has(key));
     const certain = keys.filter((key) => !this.#doubtful.has(key));
-    await this.#giveUp(doubtful, GONE);
+    await this.#giveUp(doubtful, DEAD_OWNER);
     for (const key of doubtful) this.#doubtful.delete(key);
     return this.#giveUp(certain, null);
   }
@@ -218,7 +210,7 @@ export class StagingLedger {
       .set({ owner, expires_at: sql<Date>`now()` })
       .where('object_key', 'in', keys)
       .where((is) => is.or([is('owner', '=', this.#owner), is('owner', 'is', null)]))
-      .where(mayRemove)
+      .where(removalAllowed)
       .returning('object_key')
       .execute();
     return given.map((row) => row.object_key);

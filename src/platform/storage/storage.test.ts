@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { lookLate } from '#test/support/busy.ts';
 import { FileWriter } from './durable-file.ts';
 import { UploadMemory } from './memory.ts';
-import { PartsUnderWay, partBytes } from './s3-upload.ts';
+import { PartConcurrency, partBytes } from './s3-upload.ts';
 import { copyToShared } from './source.ts';
 import { beginSha256, sha256Of } from './thread/sha256.ts';
 import { StorageThread } from './thread/storage-thread.ts';
@@ -119,10 +119,10 @@ describe('the memory of uploads', () => {
 
 describe('how many parts are under way', () => {
   const widths = (store: (atOnce: number) => number) => {
-    const width = new PartsUnderWay();
-    width.took(store(1), 1);
+    const width = new PartConcurrency();
+    width.record(store(1), 1);
     return Array.from({ length: 50 }, () => {
-      width.took(store(width.most), width.most);
+      width.record(store(width.most), width.most);
       return width.most;
     });
   };
@@ -143,8 +143,8 @@ describe('how many parts are under way', () => {
   });
 
   test('what was not used is not made wider', () => {
-    const width = new PartsUnderWay();
-    for (let i = 0; i < 20; i += 1) width.took(100, 1);
+    const width = new PartConcurrency();
+    for (let i = 0; i < 20; i += 1) width.record(100, 1);
     expect(width.most).toBe(2);
   });
 });

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { withLock } from './lock.ts';
 import { register, registered, runningPostmaster, startTime } from './processes.ts';
-import { lastComplaint } from './programs.ts';
+import { lastErrorMessage } from './programs.ts';
 
 const onLinux = test.runIf(process.platform === 'linux');
 let folder: string;
@@ -143,5 +143,5 @@ test.each([
   ['the message of initdb without its name', `initdb: error: ${FULL}\n`, FULL],
   ['nothing of a silent program', '\n', 'it printed no error'],
 ])('the reason why a program failed is %s', (_, log, reason) => {
-  expect(lastComplaint(log)).toBe(reason);
+  expect(lastErrorMessage(log)).toBe(reason);
 });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withLock } from './lock.ts';
 import { embeddedPaths } from './paths.ts';
 import { registered, runningPostmaster } from './processes.ts';
-import { endUnused, startServer } from './server.ts';
+import { startServer, stopUnused } from './server.ts';
 
 const POLL_MS = 500;
 /** Commands that follow each other closely find the server still running. */
@@ -21,14 +21,14 @@ await withLock(paths.kept, keep);
 
 async function keep(): Promise<void> {
   let unusedMs = 0;
-  while (unusedMs < LINGER_MS || !(await withLock(paths.lock, () => endUnused(paths)))) {
+  while (unusedMs < LINGER_MS || !(await withLock(paths.lock, () => stopUnused(paths)))) {
     await sleep(POLL_MS);
     unusedMs = used() ? 0 : unusedMs + POLL_MS;
     if (unusedMs > 0 || runningPostmaster(paths.cluster)) continue;
-    await withLock(paths.lock, async () => used() && (await startServer(paths))).catch(complain);
+    await withLock(paths.lock, async () => used() && (await startServer(paths))).catch(logError);
   }
 }
 
-function complain(error: Error): void {
+function logError(error: Error): void {
   process.stderr.write(`${error.stack}\n`);
 }

@@ -47,7 +47,7 @@ export async function run(paths: EmbeddedPaths, data: string, command: string[],
   child.stdin?.on('error', () => undefined).end(input);
   const [code] = await once(child, 'exit').finally(unregister);
   if (code === 0) return;
-  throw new Error(`${lastComplaint(readFileSync(paths.log).subarray(size).toString())} (see ${paths.log})`);
+  throw new Error(`${lastErrorMessage(readFileSync(paths.log).subarray(size).toString())} (see ${paths.log})`);
 }
 
 /** Opens the log for appending. A large log is set aside first. */
@@ -59,7 +59,7 @@ export function openLog({ log, oldLog }: EmbeddedPaths): number {
 }
 
 /** Returns the last error message of a PostgreSQL program: the text after FATAL, or else its last line. */
-export function lastComplaint(output: string): string {
+export function lastErrorMessage(output: string): string {
   const lines = output.split('\n').map((line) => line.trim());
   const complaint = lines.findLast((line) => /\b(FATAL|PANIC|error):/.test(line)) ?? lines.findLast(Boolean);
   return (complaint ?? 'it printed no error').replace(/^.*?\b(FATAL|PANIC|error):\s*/, '');
@@ -101,12 +101,12 @@ function runs(folder: string, account: Account | undefined): boolean {
   const postgres = join(programs(folder), 'postgres');
   const tried = () => spawnSync(postgres, ['--version'], { ...account, cwd: '/' }).status === 0;
   if (tried()) return true;
-  complete(folder);
+  installSymlinks(folder);
   return tried();
 }
 
 /** Runs the install script of the package, which npm skips with `--ignore-scripts`. */
-function complete(folder: string): void {
+function installSymlinks(folder: string): void {
   spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder });
 }
 
@@ -120,7 +120,7 @@ async function copyTo(place: string, original: string): Promise<string> {
     const unfinished = join(place, 'unfinished');
     rmSync(unfinished, { recursive: true, force: true });
     cpSync(original, unfinished, { recursive: true, verbatimSymlinks: true });
-    complete(unfinished);
+    installSymlinks(unfinished);
     execFileSync('chmod', ['-R', 'go-w,a+rX', place]);
     renameSync(unfinished, copy);
   });

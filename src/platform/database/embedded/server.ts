@@ -30,14 +30,14 @@ async function ensureCluster(paths: EmbeddedPaths): Promise<void> {
         `${secret}, the password of ${cluster}, is missing; restore it, or remove both to create a new database`,
       );
     }
-    if (statSync(cluster).uid === 0) giveAway(cluster, paths);
+    if (statSync(cluster).uid === 0) changeOwner(cluster, paths);
     return;
   }
   const data = join(newCluster, 'data');
   try {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     writeFileSync(join(newCluster, 'password'), ensurePassword(secret), { mode: 0o600 });
-    giveAway(newCluster, paths);
+    changeOwner(newCluster, paths);
     await run(paths, data, ['initdb', '--pwfile=../password', '--no-instructions', '--no-sync', ...INITDB_OPTIONS]);
     await run(paths, data, SINGLE_USER, `CREATE DATABASE ${ROLE}`);
     await run(paths, data, ['initdb', '--sync-only']);
@@ -61,7 +61,7 @@ function ensurePassword(secret: string): string {
 }
 
 /** Makes the service account the owner of a folder and everything in it. */
-function giveAway(folder: string, { cluster }: EmbeddedPaths): void {
+function changeOwner(folder: string, { cluster }: EmbeddedPaths): void {
   const account = serviceAccount(cluster);
   if (account) execFileSync('chown', ['-hR', `${account.uid}:${account.gid}`, folder]);
 }
@@ -79,7 +79,7 @@ const SETTINGS = '-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c l
 /** Starts the server, on its previous port if possible. Only for the holder of the lock. @returns its port */
 export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<number> {
   // Programs of processes that were killed while they started or stopped the server.
-  await end(paths.working);
+  await waitForExit(paths.working);
   const running = runningPostmaster(paths.cluster);
   if (running?.ready) return running.port;
   await stopServer(paths);
@@ -98,17 +98,17 @@ export async function startServer(paths: EmbeddedPaths, attempt = 1): Promise<nu
 }
 
 /** Stops an unused server and its keepers. For the holder of the lock only. @returns false while it is in use */
-export async function endUnused(paths: EmbeddedPaths): Promise<boolean> {
+export async function stopUnused(paths: EmbeddedPaths): Promise<boolean> {
   if (registered(paths.users).length > 0) return false;
-  await end(paths.working);
+  await waitForExit(paths.working);
   await stopServer(paths);
   // This process may be a keeper. Keepers do nothing without the lock, so killing them interrupts nothing.
   for (const pid of registered(paths.keepers)) process.kill(pid, 'SIGKILL');
-  await end(paths.keepers);
+  await waitForExit(paths.keepers);
   return true;
 }
 
-async function end(folder: string): Promise<void> {
+async function waitForExit(folder: string): Promise<void> {
   while (registered(folder).length > 0) await sleep(POLL_MS);
 }
 

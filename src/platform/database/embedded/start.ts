@@ -9,7 +9,7 @@ import { isLocked, withLock } from './lock.ts';
 import { type EmbeddedPaths, embeddedPaths } from './paths.ts';
 import { register, registered } from './processes.ts';
 import { openLog } from './programs.ts';
-import { databaseUrl, endUnused, startServer } from './server.ts';
+import { databaseUrl, startServer, stopUnused } from './server.ts';
 
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 const POLL_MS = 50;
@@ -35,11 +35,11 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
   let unregister: (() => void) | undefined;
   const stop = async () => {
     unregister?.();
-    await withLock(paths.lock, () => endUnused(paths));
+    await withLock(paths.lock, () => stopUnused(paths));
   };
   try {
     mkdirSync(dataDir, { recursive: true });
-    const port = await unlessOthersKeep(paths, async () => {
+    const port = await withoutForeignKeeper(paths, async () => {
       unregister = register(paths.users);
       // The keeper comes first: it stops the server wherever this process is killed.
       await ensureKeeper(paths);
@@ -59,7 +59,7 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
  * Runs the work under the lock, unless another container keeps the server: PostgreSQL detects a second server on its
  * cluster only by its process ID. Nothing may be registered before: entries of another container look dead here.
  */
-async function unlessOthersKeep<T>(paths: EmbeddedPaths, work: () => Promise<T>): Promise<T> {
+async function withoutForeignKeeper<T>(paths: EmbeddedPaths, work: () => Promise<T>): Promise<T> {
   const othersKeep = () => isLocked(paths.kept) && registered(paths.keepers).length === 0;
   for (const deadline = Date.now() + PATIENCE_MS; ; ) {
     const done = await withLock(paths.lock, async () => (othersKeep() ? undefined : { value: await work() }));

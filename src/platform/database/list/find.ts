@@ -1,24 +1,34 @@
 import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import type { Entry, Listing, Part, Slice, Total } from './listing.ts';
-import { type Check, type List, listOf } from './listing.ts';
-import { countAmong, type Drivers, estimate, gather, gatherFew, type Look, look, readOn, walk } from './statements.ts';
+import { type Check, type IndexedList, indexedList } from './listing.ts';
+import {
+  countAmong,
+  type Drivers,
+  estimateRows,
+  type FirstRows,
+  gather,
+  gatherFew,
+  readFirstRows,
+  readIndex,
+  walkOrder,
+} from './statements.ts';
 
 /** The most rows that are read only to be counted. */
 export const COUNTED = 1000;
 /** The first look at a list reads at least this many rows, and this many for each wanted row. */
-const GLANCE = 100;
-const GLANCE_PER_ROW = 5;
+const FIRST_ROWS = 100;
+const FIRST_ROWS_PER_ROW = 5;
 /** With more matches than this, walking past many rows is cheaper than sorting all matches. */
 const FEW = 5000;
 /** A test is selective when less than this share of the rows pass it. */
-const RARE = 0.05;
+const SELECTIVE = 0.05;
 /** This many matches among the first rows allow an estimate; fewer may be chance. */
-const TELLING = 3;
+const ENOUGH_MATCHES = 3;
 /** A walk stops at this many times the rows it was estimated to take. */
-const PATIENCE = 1.5;
+const WALK_FACTOR = 1.5;
 /** The most walks. Each one improves the estimate for the next. */
-const TRIES = 3;
+const MAX_WALKS = 3;
 
 interface Found<Shown> {
   entries: Entry<Shown>[];
@@ -37,29 +47,33 @@ export async function findPart<Shown>(
   listing: Listing<Shown>,
   slice: Slice,
 ): Promise<Part<Shown>> {
-  const { entries, total } = await findInReadingOrder(database, listOf(database, listing), slice);
+  const { entries, total } = await findInReadingOrder(database, indexedList(database, listing), slice);
   return {
     entries: slice.position?.side === 'before' ? entries.toReversed() : entries,
     total: total ?? { count: slice.position ? entries.length : slice.skip + entries.length, exact: false },
   };
 }
 
-async function findInReadingOrder<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Found<Shown>> {
+async function findInReadingOrder<Shown>(
+  database: Queryable,
+  list: IndexedList<Shown>,
+  slice: Slice,
+): Promise<Found<Shown>> {
   if (list.checked.length === 0) return read(database, list, slice);
   const certain = list.checked.filter(({ few }) => few);
-  if (certain.length > 0) return gather(database, list, slice, split(list, certain));
+  if (certain.length > 0) return gather(database, list, slice, splitTests(list, certain));
   if (!list.access) return search(database, list, slice);
   const few = await gatherReadable(database, list, slice, list.access);
   if (few) return few;
   const found = await search(database, list, slice);
-  return { ...found, total: tellsEnd(found, slice) ? found.total : undefined };
+  return { ...found, total: showsEnd(found, slice) ? found.total : undefined };
 }
 
-async function read<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Found<Shown>> {
-  const { entries, counted } = await readOn(database, list, slice, COUNTED + 1);
+async function read<Shown>(database: Queryable, list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {
+  const { entries, counted } = await readIndex(database, list, slice, COUNTED + 1);
   const count = counted ?? (await countAmong(database, list, COUNTED + 1)).matched;
   if (count <= COUNTED) return { entries, total: { count, exact: true } };
-  const ended = tellsEnd({ entries }, slice) && entries.length > 0;
+  const ended = showsEnd({ entries }, slice) && entries.length > 0;
   return {
     entries,
     total: ended ? countedFromStart(slice, slice.skip + entries.length) : { count, exact: false },
@@ -71,16 +85,16 @@ async function read<Shown>(database: Queryable, list: List<Shown>, slice: Slice)
  */
 async function gatherReadable<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
   access: Expression<SqlBool>,
 ): Promise<Found<Shown> | undefined> {
-  const estimated = await estimate(database, { ...list, served: [access], checked: [] });
+  const estimated = await estimateRows(database, { ...list, served: [access], checked: [] });
   if (estimated > FEW) return undefined;
   const others = [...list.served, ...list.checked.map(({ test }) => test)].filter((test) => test !== access);
   const found = await gatherFew(database, list, slice, { drivers: [access], others, most: FEW });
   if (!found) return undefined;
-  const told = found.met <= COUNTED || tellsEnd(found.part, slice);
+  const told = found.met <= COUNTED || showsEnd(found.part, slice);
   return { ...found.part, total: told ? found.part.total : undefined };
 }
 
@@ -88,19 +102,19 @@ async function gatherReadable<Shown>(
  * Reports whether a part shows the end of its list. Only then does a principal with restricted access get the total:
  * the way a page is found depends on rows that it must not know of.
  */
-function tellsEnd({ entries }: Pick<Found<unknown>, 'entries'>, { take }: Slice): boolean {
+function showsEnd({ entries }: Pick<Found<unknown>, 'entries'>, { take }: Slice): boolean {
   return entries.length < take;
 }
 
-async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slice): Promise<Found<Shown>> {
+async function search<Shown>(database: Queryable, list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {
   const amongServed = list.checked.filter((check) => check.amongServed);
   if (amongServed.length > 0) {
-    const found = await gatherFew(database, list, slice, { ...split(list, amongServed), most: COUNTED });
+    const found = await gatherFew(database, list, slice, { ...splitTests(list, amongServed), most: COUNTED });
     if (found) return found.part;
   }
   const wanted = slice.skip + slice.take;
-  const budget = Math.max(GLANCE, Math.min(wanted, COUNTED) * GLANCE_PER_ROW);
-  const first = await look(database, list, slice, budget);
+  const budget = Math.max(FIRST_ROWS, Math.min(wanted, COUNTED) * FIRST_ROWS_PER_ROW);
+  const first = await readFirstRows(database, list, slice, budget);
   if (first.looked < budget) return { entries: first.entries, total: countedFromStart(slice, first.matched) };
   const found: Found<Shown> =
     first.matched >= wanted ? { entries: first.entries } : await searchOn(database, list, slice, first);
@@ -111,41 +125,47 @@ async function search<Shown>(database: Queryable, list: List<Shown>, slice: Slic
 
 async function searchOn<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
-  first: Look<Shown>,
+  first: FirstRows<Shown>,
 ): Promise<Found<Shown>> {
-  const { cheapest, rare } = drivers(list, first);
+  const { cheapest, rare } = chooseDrivers(list, first);
   const few = Math.max(FEW, slice.skip + slice.take);
-  const goOn = (density: number) => walkOn(database, list, slice, { ...first, density });
-  if (first.matched >= TELLING) {
-    const found = await goOn(densityOf(first.matched, first.looked));
+  const walkWith = (density: number) => walkOn(database, list, slice, { ...first, density });
+  if (first.matched >= ENOUGH_MATCHES) {
+    const found = await walkWith(densityOf(first.matched, first.looked));
     return found ?? gather(database, list, slice, rare);
   }
-  const density = (await estimate(database, list)) / first.tableSize;
+  const density = (await estimateRows(database, list)) / first.tableSize;
   return (
-    (await goOn(density)) ??
+    (await walkWith(density)) ??
     (await gatherFew(database, list, slice, { ...cheapest, most: few }))?.part ??
-    (density < few / first.tableSize ? await goOn(few / first.tableSize) : undefined) ??
+    (density < few / first.tableSize ? await walkWith(few / first.tableSize) : undefined) ??
     (await gather(database, list, slice, rare))
   );
 }
 
 /** Chooses the tests to find rows by: selective ones, and of these first the ones whose index is cheap. */
-function drivers(list: List, { passed, looked }: Look<unknown>): Record<'cheapest' | 'rare', Drivers> {
+function chooseDrivers(
+  list: IndexedList,
+  { passed, looked }: FirstRows<unknown>,
+): Record<'cheapest' | 'rare', Drivers> {
   const { checked } = list;
   const least = Math.min(...passed);
   const rare = checked.filter((_, i) => {
     const rows = passed[i] ?? 0;
-    return rows === least || rows < looked * RARE;
+    return rows === least || rows < looked * SELECTIVE;
   });
   const cheap = rare.filter(({ costly }) => !costly);
   const alone = { ...list, served: [], checked: [...list.served.map((test) => ({ test })), ...checked] };
-  return { cheapest: cheap.length > 0 ? split(alone, cheap) : split(list, rare), rare: split(list, rare) };
+  return {
+    cheapest: cheap.length > 0 ? splitTests(alone, cheap) : splitTests(list, rare),
+    rare: splitTests(list, rare),
+  };
 }
 
 /** Finds rows by the chosen tests and those that an index serves. */
-function split({ served, checked }: List, chosen: readonly Check[]): Drivers {
+function splitTests({ served, checked }: IndexedList, chosen: readonly Check[]): Drivers {
   return {
     drivers: [...served, ...chosen.map(({ test }) => test)],
     others: checked.filter((check) => !chosen.includes(check)).map(({ test }) => test),
@@ -158,9 +178,9 @@ function split({ served, checked }: List, chosen: readonly Check[]): Drivers {
  */
 async function walkOn<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
-  start: Look<Shown> & { density: number },
+  start: FirstRows<Shown> & { density: number },
 ): Promise<Found<Shown> | undefined> {
   const { last, tableSize } = start;
   if (!last) return undefined;
@@ -170,13 +190,13 @@ async function walkOn<Shown>(
     take: slice.take - start.entries.length,
   };
   let { density } = start;
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_WALKS; tries += 1) {
     const ahead = (rest.skip + rest.take) / density;
     if (!(ahead <= density * tableSize)) return undefined;
-    const budget = Math.ceil(ahead * PATIENCE) + GLANCE;
-    const entries = await walk(database, list, rest, budget);
+    const budget = Math.ceil(ahead * WALK_FACTOR) + FIRST_ROWS;
+    const entries = await walkOrder(database, list, rest, budget);
     if (entries.length === rest.take) return { entries: [...start.entries, ...entries] };
-    if (entries.length < TELLING) return undefined;
+    if (entries.length < ENOUGH_MATCHES) return undefined;
     density = densityOf(rest.skip + entries.length, budget);
   }
   return undefined;

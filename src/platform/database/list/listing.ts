@@ -104,7 +104,7 @@ export interface Check extends Pick<Condition, 'test' | 'costly' | 'few'> {
 }
 
 /** A listing whose conditions are divided by how an index serves them. */
-export interface List<Shown = unknown> extends Pick<Listing, 'table' | 'order' | 'access'> {
+export interface IndexedList<Shown = unknown> extends Pick<Listing, 'table' | 'order' | 'access'> {
   shown(id: Expression<string>): Expression<Shown>;
   /** The conditions that the index of the order serves: walking it meets no other rows. */
   served: readonly Expression<SqlBool>[];
@@ -115,7 +115,7 @@ export interface List<Shown = unknown> extends Pick<Listing, 'table' | 'order' |
 }
 
 /** Determines which conditions of a listing an index can serve. */
-export function listOf<Shown>(database: Queryable, listing: Listing<Shown>): List<Shown> {
+export function indexedList<Shown>(database: Queryable, listing: Listing<Shown>): IndexedList<Shown> {
   const { table, order, isDefaultOrder, groups, access } = listing;
   const conditions: Condition[] = groups.length > 1 ? [anyOf(groups)] : groups.flat();
   const name = isDefaultOrder ? DEFAULT : onlyCriterion(order);

@@ -1,8 +1,8 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import type { Criterion, Entry, Key, List, Order, Part, Position, Slice, Term } from './listing.ts';
+import type { Criterion, Entry, IndexedList, Key, Order, Part, Position, Slice, Term } from './listing.ts';
 
-function all(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
+function allOf(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
   if (conditions.length === 0) return sql<SqlBool>`true`;
   return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
 }
@@ -38,16 +38,16 @@ function orderBy(order: Order, reversed = false): RawBuilder<unknown> {
 }
 
 /** `ORDER BY` for rows of the table, written so that only the index that serves them matches. */
-function servedOrder({ order, constant }: List, slice: Slice): RawBuilder<unknown> {
+function servedOrder({ order, constant }: IndexedList, slice: Slice): RawBuilder<unknown> {
   return orderBy([...constantTerm(order, constant), ...order], isReversed(slice));
 }
 
 /** The same for any rows of the list. */
-function anyOrder({ order, constant }: List): RawBuilder<unknown> {
+function anyOrder({ order, constant }: IndexedList): RawBuilder<unknown> {
   return constant ? orderBy(constantTerm(order, constant)) : sql``;
 }
 
-function constantTerm([first]: Order, expression: List['constant']): Term[] {
+function constantTerm([first]: Order, expression: IndexedList['constant']): Term[] {
   if (!first || !expression) return [];
   return [{ name: '', kind: 'text', expression: sql`${expression}`, descending: first.descending }];
 }
@@ -95,38 +95,38 @@ function fromText({ kind }: Criterion, value: string): RawBuilder<unknown> {
 }
 
 /** Joins a page, selected with the columns of `selectKey` and others, with what is shown of its rows; for `FROM`. */
-function withShown({ order, shown }: List, page: RawBuilder<unknown>): RawBuilder<unknown> {
+function withShown({ order, shown }: IndexedList, page: RawBuilder<unknown>): RawBuilder<unknown> {
   const id = sql.ref<string>(`page.k${order.length - 1}`);
   return sql`(${page}) AS page LEFT JOIN LATERAL ${shown(id)} AS shown ON true`;
 }
 
-function entryOf<Shown>({ order }: List<Shown>, row: Row): Entry<Shown> {
+function entryOf<Shown>({ order }: IndexedList<Shown>, row: Row): Entry<Shown> {
   const key = order.map((_, i) => row[`k${i}`] ?? '');
   // The shown columns stand beside those of the key.
   return { key, shown: row as Shown };
 }
 
 /** Reads the index of the order from the wanted position on, and counts at most `most` rows of the list. */
-export async function readOn<Shown>(
+export async function readIndex<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
   most: number,
 ): Promise<{ entries: Entry<Shown>[]; counted: number | undefined }> {
   const page = sql`
     SELECT ${selectKey(list.order)} FROM ${sql.table(list.table)}
-    WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
+    WHERE ${allOf([...list.served, ...placeOf(list.order, slice)])}
     ${servedOrder(list, slice)} LIMIT ${slice.take} OFFSET ${slice.skip}`;
   const { rows } = await sql<Row & { counted: number }>`
     SELECT *, (SELECT count(*) FROM (
-      SELECT FROM ${sql.table(list.table)} WHERE ${all(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted) AS counted
+      SELECT FROM ${sql.table(list.table)} WHERE ${allOf(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted) AS counted
     FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
     ORDER BY place`.execute(database);
   return { entries: rows.map((row) => entryOf(list, row)), counted: rows[0]?.counted };
 }
 
 /** The result of a first look at the rows of an order. */
-export interface Look<Shown> {
+export interface FirstRows<Shown> {
   entries: Entry<Shown>[];
   matched: number;
   looked: number;
@@ -139,12 +139,12 @@ export interface Look<Shown> {
 }
 
 /** Reads `budget` rows in their order, makes all tests in each, and keeps those of the slice. */
-export async function look<Shown>(
+export async function readFirstRows<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
   budget: number,
-): Promise<Look<Shown>> {
+): Promise<FirstRows<Shown>> {
   const tests = list.checked.map(({ test }) => test);
   const results = tests.map((_, i) => sql.ref(`t${i}`));
   const { columns, order } = sortColumns(list.order);
@@ -153,7 +153,7 @@ export async function look<Shown>(
   >`
     WITH walked AS MATERIALIZED (
       SELECT ${columns}, ${sql.join(tests.map((test, i) => sql`${test} AS ${results[i]}`))}
-      FROM ${sql.table(list.table)} WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
+      FROM ${sql.table(list.table)} WHERE ${allOf([...list.served, ...placeOf(list.order, slice)])}
       ${servedOrder(list, slice)} LIMIT ${budget}),
     counted AS (
       SELECT *, row_number() OVER () AS looked, count(*) FILTER (WHERE fits) OVER (ROWS UNBOUNDED PRECEDING) AS matched
@@ -182,17 +182,17 @@ export async function look<Shown>(
 }
 
 /** Walks an order until the slice is full, past at most `budget` rows. */
-export async function walk<Shown>(
+export async function walkOrder<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
   budget: number,
 ): Promise<Entry<Shown>[]> {
   const { columns, order } = sortColumns(list.order);
   const page = sql`
     SELECT ${selectKey(order)} FROM (
-      SELECT ${columns}, ${all(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
-      WHERE ${all([...list.served, ...placeOf(list.order, slice)])}
+      SELECT ${columns}, ${allOf(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
+      WHERE ${allOf([...list.served, ...placeOf(list.order, slice)])}
       ${servedOrder(list, slice)} LIMIT ${budget}) AS walked
     WHERE fits LIMIT ${slice.take} OFFSET ${slice.skip}`;
   const { rows } = await sql<Row>`
@@ -202,23 +202,23 @@ export async function walk<Shown>(
 }
 
 /** Returns the number of rows of a list by the planner's estimate. */
-export async function estimate(database: Queryable, list: List): Promise<number> {
+export async function estimateRows(database: Queryable, list: IndexedList): Promise<number> {
   const tests = [...list.served, ...list.checked.map(({ test }) => test)];
   const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`
-    EXPLAIN (FORMAT JSON) SELECT FROM ${sql.table(list.table)} WHERE ${all(tests)}`.execute(database);
+    EXPLAIN (FORMAT JSON) SELECT FROM ${sql.table(list.table)} WHERE ${allOf(tests)}`.execute(database);
   return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
 }
 
 /** Counts how many of at most `most` arbitrary rows are in the list. */
 export async function countAmong(
   database: Queryable,
-  list: List,
+  list: IndexedList,
   most: number,
 ): Promise<{ looked: number; matched: number }> {
   const { rows } = await sql<{ looked: number; matched: number }>`
     SELECT count(*) AS looked, count(*) FILTER (WHERE fits) AS matched FROM (
-      SELECT ${all(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
-      WHERE ${all(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted`.execute(database);
+      SELECT ${allOf(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
+      WHERE ${allOf(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted`.execute(database);
   return rows[0] ?? { looked: 0, matched: 0 };
 }
 
@@ -230,7 +230,7 @@ export interface Drivers {
 /** Finds rows by the indexes of the drivers, makes the other tests in these rows, counts and sorts the matches. */
 export async function gather<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
   tests: Drivers,
 ): Promise<Part<Shown>> {
@@ -240,7 +240,7 @@ export async function gather<Shown>(
 /** The same, but undefined when the drivers find more than `most` rows. `met` is the number they found. */
 export async function gatherFew<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
   { most, ...tests }: Drivers & { most: number },
 ): Promise<{ met: number; part: Part<Shown> } | undefined> {
@@ -250,7 +250,7 @@ export async function gatherFew<Shown>(
 
 async function gatherUpTo<Shown>(
   database: Queryable,
-  list: List<Shown>,
+  list: IndexedList<Shown>,
   slice: Slice,
   { drivers, others }: Drivers,
   most: number | undefined,
@@ -260,11 +260,11 @@ async function gatherUpTo<Shown>(
   // columns cannot make the planner read one more index.
   const { rows } = await sql<Row & { met: number; count: number; place: number | null }>`
     WITH met AS MATERIALIZED (
-      SELECT ${columns}, ${all(others)} AS fits FROM ${sql.table(list.table)} WHERE ${all(drivers)}),
+      SELECT ${columns}, ${allOf(others)} AS fits FROM ${sql.table(list.table)} WHERE ${allOf(drivers)}),
     gathered AS MATERIALIZED (SELECT * FROM met LIMIT ${most === undefined ? sql`ALL` : sql`${most}`}),
     page AS (
       SELECT ${selectKey(order)}, row_number() OVER () AS place FROM (
-        SELECT * FROM gathered WHERE ${all([sql<SqlBool>`fits`, ...placeOf(order, slice)])}
+        SELECT * FROM gathered WHERE ${allOf([sql<SqlBool>`fits`, ...placeOf(order, slice)])}
         ${orderBy(order, isReversed(slice))} LIMIT ${slice.take} OFFSET ${slice.skip}) AS sorted)
     SELECT * FROM (
       SELECT count(*) AS met, count(*) FILTER (WHERE fits) AS count FROM gathered) AS counted

@@ -20,10 +20,10 @@ export function beginSha256(): Sha256 {
   let sum: Sha256 | undefined;
   return {
     add(bytes) {
-      sum ??= bytes.length < SMALL_BYTES ? sumHere(createHash('sha256')) : sumThere();
+      sum ??= bytes.length < SMALL_BYTES ? hashHere(createHash('sha256')) : hashInThread();
       return sum.add(bytes);
     },
-    digest: () => (sum ?? sumHere(createHash('sha256'))).digest(),
+    digest: () => (sum ?? hashHere(createHash('sha256'))).digest(),
     drop: () => sum?.drop(),
   };
 }
@@ -36,7 +36,7 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
   return sum.digest();
 }
 
-function sumHere(hash: Hash): Sha256 {
+function hashHere(hash: Hash): Sha256 {
   return {
     add: (bytes) => void hash.update(bytes),
     digest: async () => hash.digest('hex'),
@@ -44,7 +44,7 @@ function sumHere(hash: Hash): Sha256 {
   };
 }
 
-function sumThere(): Sha256 {
+function hashInThread(): Sha256 {
   const ask = threadStream();
   return {
     add: async (bytes) => void (await ask({ sum: sharedBytes(bytes) })),

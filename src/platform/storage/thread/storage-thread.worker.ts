@@ -43,10 +43,10 @@ parentPort?.on('message', ({ task, ...what }: StorageTask) => {
   parentPort?.postMessage({ task, ...carryOut(what) } satisfies StorageAnswer);
 });
 
-function carryOut(task: StreamTask & { stream: number }): Omit<StorageAnswer, 'task'> {
-  if ('sum' in task || 'end' in task) return sum(task);
+function carryOut({ stream, ...task }: StreamTask & { stream: number }): Omit<StorageAnswer, 'task'> {
+  if ('sum' in task || 'end' in task) return hashOf(stream, task);
   try {
-    access(task);
+    access(stream, task);
     return {};
   } catch (error) {
     // A message does not preserve the code of an error.
@@ -55,8 +55,7 @@ function carryOut(task: StreamTask & { stream: number }): Omit<StorageAnswer, 't
   }
 }
 
-function sum(task: { stream: number } & ({ sum: SharedBytes } | { end: 'sum' | 'drop' })) {
-  const { stream } = task;
+function hashOf(stream: number, task: { sum: SharedBytes } | { end: 'sum' | 'drop' }) {
   const hash = hashes.get(stream) ?? createHash('sha256');
   if ('sum' in task) {
     hash.update(bytesOf(task.sum));
@@ -67,10 +66,7 @@ function sum(task: { stream: number } & ({ sum: SharedBytes } | { end: 'sum' | '
   return task.end === 'sum' ? { sum: hash.digest('hex') } : {};
 }
 
-function access(
-  task: { stream: number } & ({ open: string } | { write: SharedBytes; position: number } | { close: true }),
-) {
-  const { stream } = task;
+function access(stream: number, task: { open: string } | { write: SharedBytes; position: number } | { close: true }) {
   if ('open' in task) return void files.set(stream, openSync(task.open, 'r+'));
   const file = files.get(stream);
   if (file === undefined) throw new Error('The file is not open.');
