@@ -216,7 +216,7 @@ describe('SHA-256', () => {
     const asked = [ask({ sum: beyond }), ask({ end: 'sum' })];
     for (const each of await Promise.allSettled(asked)) expect(each.status).toBe('rejected');
     expect(thread.works).toBe(false);
-    await expect(ask({ end: 'sum' })).rejects.toThrow('has ended');
+    await expect(ask({ end: 'sum' })).rejects.toThrow('has exited');
   });
 });
 

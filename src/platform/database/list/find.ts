@@ -1,7 +1,15 @@
 import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
-import type { Entry, Listing, Part, Slice, Total } from './listing.ts';
-import { type Check, type IndexedList, indexedList } from './listing.ts';
+import {
+  type Check,
+  type Entry,
+  type IndexedList,
+  indexedList,
+  type Listing,
+  type Part,
+  type Slice,
+  type Total,
+} from './listing.ts';
 import {
   countAmong,
   type Drivers,
@@ -47,31 +55,27 @@ export async function findPart<Shown>(
   listing: Listing<Shown>,
   slice: Slice,
 ): Promise<Part<Shown>> {
-  const { entries, total } = await findInReadingOrder(database, indexedList(database, listing), slice);
+  const { entries, total } = await findInReadingOrder(indexedList(database, listing), slice);
   return {
     entries: slice.position?.side === 'before' ? entries.toReversed() : entries,
     total: total ?? { count: slice.position ? entries.length : slice.skip + entries.length, exact: false },
   };
 }
 
-async function findInReadingOrder<Shown>(
-  database: Queryable,
-  list: IndexedList<Shown>,
-  slice: Slice,
-): Promise<Found<Shown>> {
-  if (list.checked.length === 0) return read(database, list, slice);
+async function findInReadingOrder<Shown>(list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {
+  if (list.checked.length === 0) return read(list, slice);
   const certain = list.checked.filter(({ few }) => few);
-  if (certain.length > 0) return gather(database, list, slice, splitTests(list, certain));
-  if (!list.access) return search(database, list, slice);
-  const few = await gatherReadable(database, list, slice, list.access);
+  if (certain.length > 0) return gather(list, slice, splitTests(list, certain));
+  if (!list.access) return search(list, slice);
+  const few = await gatherReadable(list, slice, list.access);
   if (few) return few;
-  const found = await search(database, list, slice);
+  const found = await search(list, slice);
   return { ...found, total: showsEnd(found, slice) ? found.total : undefined };
 }
 
-async function read<Shown>(database: Queryable, list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {
-  const { entries, counted } = await readIndex(database, list, slice, COUNTED + 1);
-  const count = counted ?? (await countAmong(database, list, COUNTED + 1)).matched;
+async function read<Shown>(list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {
+  const { entries, counted } = await readIndex(list, slice, COUNTED + 1);
+  const count = counted ?? (await countAmong(list, COUNTED + 1)).matched;
   if (count <= COUNTED) return { entries, total: { count, exact: true } };
   const ended = showsEnd({ entries }, slice) && entries.length > 0;
   return {
@@ -84,15 +88,14 @@ async function read<Shown>(database: Queryable, list: IndexedList<Shown>, slice:
  * Gathers all rows that the principal may read; undefined when they are many. Most rows of the order belong to others.
  */
 async function gatherReadable<Shown>(
-  database: Queryable,
   list: IndexedList<Shown>,
   slice: Slice,
   access: Expression<SqlBool>,
 ): Promise<Found<Shown> | undefined> {
-  const estimated = await estimateRows(database, { ...list, served: [access], checked: [] });
+  const estimated = await estimateRows({ ...list, served: [access], checked: [] });
   if (estimated > FEW) return undefined;
   const others = [...list.served, ...list.checked.map(({ test }) => test)].filter((test) => test !== access);
-  const found = await gatherFew(database, list, slice, { drivers: [access], others, most: FEW });
+  const found = await gatherFew(list, slice, { drivers: [access], others, most: FEW });
   if (!found) return undefined;
   const told = found.met <= COUNTED || showsEnd(found.part, slice);
   return { ...found.part, total: told ? found.part.total : undefined };
@@ -106,42 +109,36 @@ function showsEnd({ entries }: Pick<Found<unknown>, 'entries'>, { take }: Slice)
   return entries.length < take;
 }
 
-async function search<Shown>(database: Queryable, list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {
+async function search<Shown>(list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {
   const amongServed = list.checked.filter((check) => check.amongServed);
   if (amongServed.length > 0) {
-    const found = await gatherFew(database, list, slice, { ...splitTests(list, amongServed), most: COUNTED });
+    const found = await gatherFew(list, slice, { ...splitTests(list, amongServed), most: COUNTED });
     if (found) return found.part;
   }
   const wanted = slice.skip + slice.take;
   const budget = Math.max(FIRST_ROWS, Math.min(wanted, COUNTED) * FIRST_ROWS_PER_ROW);
-  const first = await readFirstRows(database, list, slice, budget);
+  const first = await readFirstRows(list, slice, budget);
   if (first.looked < budget) return { entries: first.entries, total: countedFromStart(slice, first.matched) };
-  const found: Found<Shown> =
-    first.matched >= wanted ? { entries: first.entries } : await searchOn(database, list, slice, first);
+  const found: Found<Shown> = first.matched >= wanted ? { entries: first.entries } : await searchOn(list, slice, first);
   if (found.total || first.tableSize > COUNTED) return found;
-  const { looked, matched } = await countAmong(database, list, COUNTED + 1);
+  const { looked, matched } = await countAmong(list, COUNTED + 1);
   return { ...found, total: { count: matched, exact: looked <= COUNTED } };
 }
 
-async function searchOn<Shown>(
-  database: Queryable,
-  list: IndexedList<Shown>,
-  slice: Slice,
-  first: FirstRows<Shown>,
-): Promise<Found<Shown>> {
+async function searchOn<Shown>(list: IndexedList<Shown>, slice: Slice, first: FirstRows<Shown>): Promise<Found<Shown>> {
   const { cheapest, rare } = chooseDrivers(list, first);
   const few = Math.max(FEW, slice.skip + slice.take);
-  const walkWith = (density: number) => walkOn(database, list, slice, { ...first, density });
+  const walkWith = (density: number) => walkOn(list, slice, { ...first, density });
   if (first.matched >= ENOUGH_MATCHES) {
     const found = await walkWith(densityOf(first.matched, first.looked));
-    return found ?? gather(database, list, slice, rare);
+    return found ?? gather(list, slice, rare);
   }
-  const density = (await estimateRows(database, list)) / first.tableSize;
+  const density = (await estimateRows(list)) / first.tableSize;
   return (
     (await walkWith(density)) ??
-    (await gatherFew(database, list, slice, { ...cheapest, most: few }))?.part ??
+    (await gatherFew(list, slice, { ...cheapest, most: few }))?.part ??
     (density < few / first.tableSize ? await walkWith(few / first.tableSize) : undefined) ??
-    (await gather(database, list, slice, rare))
+    (await gather(list, slice, rare))
   );
 }
 
@@ -177,7 +174,6 @@ function splitTests({ served, checked }: IndexedList, chosen: readonly Check[]):
  * slice
  */
 async function walkOn<Shown>(
-  database: Queryable,
   list: IndexedList<Shown>,
   slice: Slice,
   start: FirstRows<Shown> & { density: number },
@@ -194,7 +190,7 @@ async function walkOn<Shown>(
     const ahead = (rest.skip + rest.take) / density;
     if (!(ahead <= density * tableSize)) return undefined;
     const budget = Math.ceil(ahead * WALK_FACTOR) + FIRST_ROWS;
-    const entries = await walkOrder(database, list, rest, budget);
+    const entries = await walkOrder(list, rest, budget);
     if (entries.length === rest.take) return { entries: [...start.entries, ...entries] };
     if (entries.length < ENOUGH_MATCHES) return undefined;
     density = densityOf(rest.skip + entries.length, budget);

@@ -105,6 +105,7 @@ export interface Check extends Pick<Condition, 'test' | 'costly' | 'few'> {
 
 /** A listing whose conditions are divided by how an index serves them. */
 export interface IndexedList<Shown = unknown> extends Pick<Listing, 'table' | 'order' | 'access'> {
+  database: Queryable;
   shown(id: Expression<string>): Expression<Shown>;
   /** The conditions that the index of the order serves: walking it meets no other rows. */
   served: readonly Expression<SqlBool>[];
@@ -125,6 +126,7 @@ export function indexedList<Shown>(database: Queryable, listing: Listing<Shown>)
   const served = conditions.filter(isServed);
   const checked = conditions.filter((each) => !isServed(each));
   return {
+    database,
     table,
     order,
     access,

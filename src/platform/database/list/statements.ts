@@ -1,5 +1,4 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Queryable } from '../kysely.ts';
 import type { Criterion, Entry, IndexedList, Key, Order, Part, Position, Slice, Term } from './listing.ts';
 
 function allOf(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
@@ -108,7 +107,6 @@ function entryOf<Shown>({ order }: IndexedList<Shown>, row: Row): Entry<Shown> {
 
 /** Reads the index of the order from the wanted position on, and counts at most `most` rows of the list. */
 export async function readIndex<Shown>(
-  database: Queryable,
   list: IndexedList<Shown>,
   slice: Slice,
   most: number,
@@ -121,7 +119,7 @@ export async function readIndex<Shown>(
     SELECT *, (SELECT count(*) FROM (
       SELECT FROM ${sql.table(list.table)} WHERE ${allOf(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted) AS counted
     FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
-    ORDER BY place`.execute(database);
+    ORDER BY place`.execute(list.database);
   return { entries: rows.map((row) => entryOf(list, row)), counted: rows[0]?.counted };
 }
 
@@ -140,7 +138,6 @@ export interface FirstRows<Shown> {
 
 /** Reads `budget` rows in their order, makes all tests in each, and keeps those of the slice. */
 export async function readFirstRows<Shown>(
-  database: Queryable,
   list: IndexedList<Shown>,
   slice: Slice,
   budget: number,
@@ -169,7 +166,7 @@ export async function readFirstRows<Shown>(
       sql`SELECT ${selectKey(order)}, looked, matched, wanted FROM marked
         WHERE wanted OR looked = (SELECT count(*) FROM walked)`,
     )}
-    ORDER BY looked`.execute(database);
+    ORDER BY looked`.execute(list.database);
   const last = rows.at(-1);
   return {
     entries: rows.filter((row) => row.wanted).map((row) => entryOf(list, row)),
@@ -183,7 +180,6 @@ export async function readFirstRows<Shown>(
 
 /** Walks an order until the slice is full, past at most `budget` rows. */
 export async function walkOrder<Shown>(
-  database: Queryable,
   list: IndexedList<Shown>,
   slice: Slice,
   budget: number,
@@ -197,28 +193,24 @@ export async function walkOrder<Shown>(
     WHERE fits LIMIT ${slice.take} OFFSET ${slice.skip}`;
   const { rows } = await sql<Row>`
     SELECT * FROM ${withShown(list, sql`SELECT *, row_number() OVER () AS place FROM (${page}) AS page`)}
-    ORDER BY place`.execute(database);
+    ORDER BY place`.execute(list.database);
   return rows.map((row) => entryOf(list, row));
 }
 
 /** Returns the number of rows of a list by the planner's estimate. */
-export async function estimateRows(database: Queryable, list: IndexedList): Promise<number> {
+export async function estimateRows(list: IndexedList): Promise<number> {
   const tests = [...list.served, ...list.checked.map(({ test }) => test)];
   const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`
-    EXPLAIN (FORMAT JSON) SELECT FROM ${sql.table(list.table)} WHERE ${allOf(tests)}`.execute(database);
+    EXPLAIN (FORMAT JSON) SELECT FROM ${sql.table(list.table)} WHERE ${allOf(tests)}`.execute(list.database);
   return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
 }
 
 /** Counts how many of at most `most` arbitrary rows are in the list. */
-export async function countAmong(
-  database: Queryable,
-  list: IndexedList,
-  most: number,
-): Promise<{ looked: number; matched: number }> {
+export async function countAmong(list: IndexedList, most: number): Promise<{ looked: number; matched: number }> {
   const { rows } = await sql<{ looked: number; matched: number }>`
     SELECT count(*) AS looked, count(*) FILTER (WHERE fits) AS matched FROM (
       SELECT ${allOf(list.checked.map(({ test }) => test))} AS fits FROM ${sql.table(list.table)}
-      WHERE ${allOf(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted`.execute(database);
+      WHERE ${allOf(list.served)} ${anyOrder(list)} LIMIT ${most}) AS counted`.execute(list.database);
   return rows[0] ?? { looked: 0, matched: 0 };
 }
 
@@ -228,28 +220,21 @@ export interface Drivers {
 }
 
 /** Finds rows by the indexes of the drivers, makes the other tests in these rows, counts and sorts the matches. */
-export async function gather<Shown>(
-  database: Queryable,
-  list: IndexedList<Shown>,
-  slice: Slice,
-  tests: Drivers,
-): Promise<Part<Shown>> {
-  return (await gatherUpTo(database, list, slice, tests, undefined)).part;
+export async function gather<Shown>(list: IndexedList<Shown>, slice: Slice, tests: Drivers): Promise<Part<Shown>> {
+  return (await gatherUpTo(list, slice, tests, undefined)).part;
 }
 
 /** The same, but undefined when the drivers find more than `most` rows. `met` is the number they found. */
 export async function gatherFew<Shown>(
-  database: Queryable,
   list: IndexedList<Shown>,
   slice: Slice,
   { most, ...tests }: Drivers & { most: number },
 ): Promise<{ met: number; part: Part<Shown> } | undefined> {
-  const found = await gatherUpTo(database, list, slice, tests, most + 1);
+  const found = await gatherUpTo(list, slice, tests, most + 1);
   return found.met > most ? undefined : found;
 }
 
 async function gatherUpTo<Shown>(
-  database: Queryable,
   list: IndexedList<Shown>,
   slice: Slice,
   { drivers, others }: Drivers,
@@ -269,7 +254,7 @@ async function gatherUpTo<Shown>(
     SELECT * FROM (
       SELECT count(*) AS met, count(*) FILTER (WHERE fits) AS count FROM gathered) AS counted
     LEFT JOIN (${withShown(list, sql`SELECT * FROM page`)}) ON true
-    ORDER BY place`.execute(database);
+    ORDER BY place`.execute(list.database);
   const { met = 0, count = 0 } = rows[0] ?? {};
   const entries = rows.filter(({ place }) => place !== null).map((row) => entryOf(list, row));
   return { met, part: { entries, total: { count, exact: true } } };
