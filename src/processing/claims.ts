@@ -123,9 +123,7 @@ async function isClaimEnded(trx: Transaction, { operationId, workflowId, token }
   return ended !== undefined;
 }
 
-/**
- * Gives operations of silent workers to others, and fails those that keep losing their workers. @returns their numbers
- */
+/** Gives operations of silent workers to others, and fails those that keep losing their workers. */
 export async function recoverLostOperations(database: Database, seen: Watched | undefined): Promise<number[]> {
   const silent = sql<boolean>`(${isStale(sql.ref('heartbeat_at'), SILENCE_SECONDS)}
     AND ${couldSpeakFor(SILENCE_SECONDS, seen)})`;

@@ -27,10 +27,7 @@ export async function laneSettings(database: Database): Promise<LaneSetting[]> {
   }));
 }
 
-/**
- * Changes settings of a lane; undefined ones stay. The queued operations of a resumed lane are delivered again: workers
- * have skipped them during the pause.
- */
+/** Changes settings of a lane. Workers have skipped operations during a pause: they are delivered again. */
 export async function setLane(
   database: Database,
   lane: string,

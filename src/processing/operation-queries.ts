@@ -73,20 +73,20 @@ export async function recordAttempts(
 ): Promise<void> {
   if (operationIds.length === 0) return;
   await sql`
-    WITH ended AS (
+    WITH finished AS (
       SELECT id, worker, coalesce(claimed_at, now()) AS claimed_at FROM workflow_operations
       WHERE id = ANY(${operationIds}) AND state = 'running'
     ), repeated AS (
-      UPDATE workflow_attempts SET times = times + 1, ended_at = now(), worker = ended.worker
-      FROM ended WHERE ${outcome} = 'deferred' AND workflow_attempts.id = (
+      UPDATE workflow_attempts SET times = times + 1, ended_at = now(), worker = finished.worker
+      FROM finished WHERE ${outcome} = 'deferred' AND workflow_attempts.id = (
         SELECT last.id FROM workflow_attempts last
-        WHERE last.operation_id = ended.id ORDER BY last.id DESC LIMIT 1)
+        WHERE last.operation_id = finished.id ORDER BY last.id DESC LIMIT 1)
         AND workflow_attempts.outcome = ${outcome} AND workflow_attempts.reason IS NOT DISTINCT FROM ${reason}
       RETURNING operation_id
     )
     INSERT INTO workflow_attempts (operation_id, outcome, worker, reason, started_at)
-    SELECT id, ${outcome}, worker, ${reason}, claimed_at FROM ended
-    WHERE NOT EXISTS (SELECT FROM repeated WHERE repeated.operation_id = ended.id)`.execute(trx);
+    SELECT id, ${outcome}, worker, ${reason}, claimed_at FROM finished
+    WHERE NOT EXISTS (SELECT FROM repeated WHERE repeated.operation_id = finished.id)`.execute(trx);
 }
 
 /** After this many dead workers an operation may be the cause: a process runs only one such operation at a time. */

@@ -6,10 +6,7 @@ import { isPaused } from './lane-settings.ts';
 
 /** The approximate number of queued deliveries per lane. Further operations wait in the table, which costs nothing. */
 const WINDOW = 200;
-/**
- * A window is refilled when this part of it is empty: a queue takes several jobs for little more than one. Not a larger
- * part: concurrent deliveries have no order.
- */
+/** A window is refilled when this part of it is empty. Not a larger part: concurrent deliveries have no order. */
 const REFILLED = 8;
 /** The least space in a lane that is refilled: fewer deliveries than this are all that were due. */
 export const LEAST_ROOM = Math.floor(WINDOW / REFILLED);
@@ -57,10 +54,7 @@ export async function assignLanes(
   }
 }
 
-/**
- * Takes ready operations that are not in the queue, the longest waiting first, as far as the windows of their lanes
- * have space. They count as delivered from now on.
- */
+/** Takes ready operations that are not in the queue, the oldest first, as far as their lanes have space. */
 export async function takeDeliveries(
   database: Database,
   lanes: readonly string[],
@@ -91,10 +85,7 @@ export async function takeDeliveries(
   return rows.sort((a, b) => a.place - b.place).map(({ place: _, ...delivery }) => delivery);
 }
 
-/**
- * Gives postponed operations that are due their earlier places in the order: otherwise they would wait behind all later
- * ones. An index holds each place.
- */
+/** Gives postponed operations that are due their earlier places: otherwise they would wait behind later ones. */
 async function returnToPlaces(database: Database, lanes: readonly string[]): Promise<void> {
   await sql`
     UPDATE workflow_operations o SET ready_at = greatest(o.ready_at, o.not_before), not_before = '-infinity'

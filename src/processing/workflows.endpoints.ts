@@ -17,9 +17,7 @@ import { INVALID_CONFIGURATION, NO_MOVE, NOT_DELETABLE, SUPERSEDED, WORKFLOW_MIS
 import { isActive } from './states.ts';
 import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
-/**
- * Finds the workflow of a request. @throws {HttpError} 404 without read access to its event, 401 without write access
- */
+/** Finds the workflow of a request. @throws {HttpError} 404 or 401 without access to its event */
 async function accessibleWorkflow(db: Queryable, c: Context, id: string, action: Action): Promise<WorkflowRow> {
   const workflow = /^[1-9]\d{0,14}$/.test(id) ? await findWorkflow(db, Number(id)) : undefined;
   const missing = () => WORKFLOW_MISSING(id);
@@ -28,10 +26,7 @@ async function accessibleWorkflow(db: Queryable, c: Context, id: string, action:
   return workflow;
 }
 
-/**
- * Deletes a finished workflow. Its event gets the state of the previous one. @returns false when it is gone @throws
- * {HttpError} 409 for an active workflow
- */
+/** Deletes a finished workflow; false when it is gone. @throws {HttpError} 409 for an active workflow */
 async function removeWorkflow(trx: Transaction, id: number, by: string): Promise<boolean> {
   const workflow = await trx
     .selectFrom('workflows')

@@ -14,10 +14,7 @@ const MESSAGE =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated( unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable)$/;
 const DEPTH = 4;
 
-/**
- * Reports whether a query failed because of the database, so that it may succeed later. Errors of the S3 client do not
- * count.
- */
+/** Reports whether a query failed because of the database. Errors of the S3 client do not count. */
 export function isDatabaseOutage(error: unknown, depth = DEPTH): boolean {
   if (!(error instanceof Error) || depth === 0 || '$metadata' in error) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

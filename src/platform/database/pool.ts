@@ -18,10 +18,7 @@ export interface PoolOptions {
   onError(error: Error): void;
 }
 
-/**
- * Creates a pool. `bigint` columns are returned as numbers: all stay far below 2^53. Its `end()` closes busy
- * connections.
- */
+/** Creates a pool. `bigint` columns are returned as numbers: all stay far below 2^53. */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const limits = options.limits ?? USUAL;
   const pool = new pg.Pool({

@@ -14,10 +14,7 @@ export class Outdated extends Error {
   override name = 'Outdated';
 }
 
-/**
- * Runs work in a transaction, and again after a conflict: a deadlock, a serialization failure, or `Outdated`. The work
- * must not touch anything but the database.
- */
+/** Runs work in a transaction, and again after a conflict. The work must not touch anything but the database. */
 export async function inTransaction<T>(database: Database, work: (trx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -72,10 +72,7 @@ export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBu
     AND NOT ${isStale(sql`${seen.until}::timestamptz`, GAP_SECONDS)})`;
 }
 
-/**
- * Tests whether a time is more than so many seconds ago, or as far in the future: the clock was set back, and its age
- * is unknown.
- */
+/** Tests whether a time is more than so many seconds ago, or in the future: the clock was set back. */
 export function isStale(time: RawBuilder<unknown>, seconds: number): RawBuilder<boolean> {
   const so = sql`make_interval(secs => ${seconds})`;
   return sql<boolean>`(${time} NOT BETWEEN now() - ${so} AND now() + ${so})`;

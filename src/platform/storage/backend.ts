@@ -10,10 +10,7 @@ export interface StoragePlace {
   settings: string;
   /** Returns what its clients connect to and read in this environment. @throws {ConfigError} when that is unknown */
   endpoints(environment: Readonly<Record<string, string | undefined>>): Promise<Endpoints>;
-  /**
-   * Opens the storage, even when it does not answer. @param memoryBytes for bytes of all uploads that are not stored
-   * yet
-   */
+  /** Opens the storage, even when it does not answer. `memoryBytes` is the memory for uploads. */
   open(memoryBytes?: number): Promise<ObjectStorage>;
   /** The existing folders of this machine that it writes into. */
   folders?(): AsyncIterable<string>;

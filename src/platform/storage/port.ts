@@ -6,10 +6,7 @@ export interface PutOptions {
   expectedBytes?: number;
   /** Aborting it makes `put` reject and leaves nothing behind. */
   signal?: AbortSignal;
-  /**
-   * Receives the bytes in order while they are stored. They are valid until the promise settles; a rejection ends the
-   * upload.
-   */
+  /** Receives the bytes in order; they are valid until the promise settles. A rejection ends the upload. */
   onBytes?: (bytes: Uint8Array) => Promise<void> | undefined;
   /** True when the stream's chunks have no other user, so that their memory may be freed immediately. */
   disposable?: boolean;

@@ -10,10 +10,7 @@ const REMOVALS = 'inlet removals of objects';
 /** True when objects may be removed now. Evaluate it once, in the statement that decides to. */
 export const removalAllowed = sql<boolean>`(SELECT pg_try_advisory_xact_lock_shared(hashtextextended(${REMOVALS}, 0)))`;
 
-/**
- * Keeps all processes from removing objects while the connection lives, so that the storage keeps every object that a
- * row names now. @returns false when another process does so already
- */
+/** Keeps all processes from removing objects while the connection lives; false when another one does. */
 export async function keepObjects(client: pg.Client, waitMs = WAIT_MS): Promise<boolean> {
   for (const until = performance.now() + waitMs; ; await sleep(RETRY_MS)) {
     const { rows } = await client.query<{ kept: boolean }>(

@@ -81,10 +81,7 @@ export class UploadRequests {
   }
 }
 
-/**
- * Completes a multipart upload, or finds that it is complete: an earlier answer may have been lost. @throws
- * {NoSuchUpload} when neither the upload nor the object exists
- */
+/** Completes a multipart upload, or finds it complete after a lost answer. @throws {NoSuchUpload} */
 export async function ensureComplete(
   client: S3Client,
   { Bucket, Key }: Pick<CompleteMultipartUploadCommandInput, 'Bucket' | 'Key'>,

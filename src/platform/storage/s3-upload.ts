@@ -86,10 +86,7 @@ export async function sendObject(
 
 type PartsOf = S3Object & { UploadId: string | undefined; first: number };
 
-/**
- * Sends blocks as parts, several concurrently; `onPart` receives the stored parts in order. Settles when none is
- * pending.
- */
+/** Sends blocks as parts, several concurrently; `onPart` receives the stored parts in order. */
 async function sendParts(
   requests: UploadRequests,
   { first, ...where }: PartsOf,

@@ -94,10 +94,7 @@ export class Source {
     this.#end(reason);
   }
 
-  /**
-   * Runs the work of a storage; an error ends the source. @throws {StorageRefused} when the work failed; else the first
-   * error
-   */
+  /** Runs the work of a storage. @throws {StorageRefused} when the work failed; else the first error */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -10,9 +10,7 @@ export class StagingExpired extends Error {
   override name = 'StagingExpired';
 }
 
-/**
- * Takes objects of an owner off the ledger. @throws {StagingExpired} when one was swept; the transaction must roll back
- */
+/** Takes objects of an owner off the ledger. @throws {StagingExpired} when one was swept */
 export async function commitOwned(trx: Transaction, owner: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   const entries = trx.deleteFrom('staging').where('object_key', 'in', keys).where('owner', '=', owner);
@@ -77,18 +75,10 @@ function requireAllKeys(keys: readonly string[], found: readonly { object_key: s
 const BATCH = 50;
 /** A sweep leaves more entries to the next one, so that the process can report progress. */
 const BATCHES = 20;
-/**
- * The time until the second removal, for an owner or a storage that stored the object after the first one. Also the
- * pause after a failed removal.
- */
+/** The pause before an object is removed again, because its owner or the storage was only slow. */
 const GRACE_SECONDS = 120;
 /** Stands for dead owners, and for owners that do not know what the storage may still do. No process has this name. */
 export const DEAD_OWNER = 'gone';
-
-interface ExpiredEntry {
-  object_key: string;
-  owner: string | null;
-}
 
 /**
  * Removes the objects of expired entries, then the entries. No transaction is open while the storage works.
@@ -133,7 +123,7 @@ async function disownExpired(
   database: Database,
   leaseSeconds: number,
   seen: Watched | undefined,
-): Promise<ExpiredEntry[]> {
+): Promise<{ object_key: string; owner: string | null }[]> {
   return database.transaction().execute(async (trx) => {
     const expired = await trx
       .selectFrom('staging')
@@ -147,17 +137,14 @@ async function disownExpired(
       .skipLocked()
       .execute();
     if (expired.length === 0) return [];
+    const keys = expired.map((entry) => entry.object_key);
     await trx
       .updateTable('staging')
       .set({
         owner: sql<string | null>`CASE WHEN owner IS NOT NULL THEN ${DEAD_OWNER} END`,
         expires_at: sql<Date>`now() + make_interval(secs => ${GRACE_SECONDS})`,
       })
-      .where(
-        'object_key',
-        'in',
-        expired.map((entry) => entry.object_key),
-      )
+      .where('object_key', 'in', keys)
       .execute();
     return expired;
   });

@@ -96,10 +96,7 @@ export class StagingLedger {
     await commitOwned(trx, this.#owner, keys);
   }
 
-  /**
-   * Hands stored objects to an owner that is not a process: from now on they live until `expiresAt`. See `commitOwned`,
-   * `extendOwned` and `releaseOwned`. @throws {StagingExpired}
-   */
+  /** Hands stored objects to an owner that is not a process, until `expiresAt`. @throws {StagingExpired} */
   async handToOwner(
     trx: Transaction,
     keys: readonly string[],
@@ -192,9 +189,7 @@ export class StagingLedger {
     clearInterval(this.#renewal);
   }
 
-  /**
-   * Removes the owner of keys that no commit has taken. @returns keys to remove now; the sweep removes doubtful ones
-   */
+  /** Removes the owner of keys that no commit has taken. @returns keys that may be removed now */
   async #disown(keys: readonly string[]): Promise<string[]> {
     const doubtful = keys.filter((key) => this.#doubtful.has(key));
     const certain = keys.filter((key) => !this.#doubtful.has(key));

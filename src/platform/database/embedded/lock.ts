@@ -4,10 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SQLITE_BUSY = 5;
 const POLL_MS = 25;
 
-/**
- * Runs the work under the lock of a file, which also ends with the process. Node lacks file locks; SQLite's are the
- * kernel's.
- */
+/** Runs the work under a file's lock, which ends with the process. Node has no file locks; SQLite has. */
 export async function withLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   const database = new DatabaseSync(path);
   try {

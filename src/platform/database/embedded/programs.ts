@@ -22,10 +22,7 @@ import { register } from './processes.ts';
 
 const MAX_LOG_BYTES = 10 * 2 ** 20;
 
-/**
- * Runs a PostgreSQL program as the service account. @param data its data folder @throws {Error} with its last error
- * message
- */
+/** Runs a PostgreSQL program as the service account. @throws {Error} with its last error message */
 export async function run(paths: EmbeddedPaths, data: string, command: string[], input = ''): Promise<void> {
   const [program = '', ...args] = command;
   const account = serviceAccount(paths.cluster);

@@ -84,9 +84,7 @@ async function read<Shown>(list: IndexedList<Shown>, slice: Slice): Promise<Foun
   };
 }
 
-/**
- * Gathers all rows that the principal may read; undefined when they are many. Most rows of the order belong to others.
- */
+/** Gathers all rows that the principal may read; undefined when they are many. */
 async function gatherReadable<Shown>(
   list: IndexedList<Shown>,
   slice: Slice,
@@ -169,10 +167,7 @@ function splitTests({ served, checked }: IndexedList, chosen: readonly Check[]):
   };
 }
 
-/**
- * Continues after the first look, unless sorting all matches seems cheaper. @returns undefined before the end of the
- * slice
- */
+/** Continues after the first look; undefined when sorting all matches seems cheaper. */
 async function walkOn<Shown>(
   list: IndexedList<Shown>,
   slice: Slice,

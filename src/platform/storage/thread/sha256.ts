@@ -6,9 +6,7 @@ const SMALL_BYTES = 64 * 1024;
 
 /** The SHA-256 of one stream, computed in another thread: it would take the receiving thread a third of its time. */
 export interface Sha256 {
-  /**
-   * Adds bytes. Those in shared memory must not change until the promise resolves; undefined when they are not needed.
-   */
+  /** Adds bytes, which must not change until the promise resolves; undefined when they are not needed. */
   add(bytes: Uint8Array): Promise<void> | undefined;
   /** Ends the stream. @returns the hash in hexadecimal. @throws when the thread has exited */
   digest(): Promise<string>;

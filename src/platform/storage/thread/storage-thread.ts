@@ -51,9 +51,7 @@ export class StorageThread {
   }
 }
 
-/**
- * Runs a task of a stream, after all earlier ones. @returns the hash, if requested @throws when the thread has exited
- */
+/** Runs a task of a stream, after all earlier ones. @throws when the thread has exited */
 export type ThreadStream = (task: StreamTask) => Promise<string | undefined>;
 
 let thread: StorageThread | undefined;
