@@ -15,39 +15,37 @@ import type { Intake } from './intake.ts';
 import type { FormParts } from './receive-form.ts';
 import { assignUploads, takeUploads } from './tus/finished-uploads.ts';
 
-/** What became of an intake. */
+/** The result of an intake. */
 export interface Accepted {
-  /** The events that it made or changed, in chronological order. */
+  /** The created or changed events, in chronological order. */
   ids: readonly string[];
-  /** How many tracks gave way to those that came. */
+  /** The number of replaced tracks. */
   removed: number;
   /** The workflow of the first event, if one was started. */
   workflowId: number | undefined;
 }
 
-/** What accepting works with. */
 export interface AcceptParts {
   staging: StagingLedger;
   definitions: WorkflowDefinitions;
 }
 
-/** What a door works with that receives a form and has it accepted. */
+/** The services of an endpoint that receives a form for an event. */
 export interface DoorServices extends FormParts, AcceptParts {
   database: Database;
   catalogs: Pick<Catalogs, 'event'>;
 }
 
 /**
- * Makes or completes events of what has come in, starts their processing when there is something to process, and takes
- * the objects off the staging ledger: all in one transaction, of which the queue hears only through the database.
- * Run it in `explainingConflicts`.
+ * Creates or completes events, starts their processing if there is something to process, and takes the objects off the
+ * staging ledger, all in one transaction. Run it in `explainingConflicts`.
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
- * @throws {DraftGone} when its draft has been discarded or has expired
- * @throws {HttpError} 409 when its draft has been accepted
+ * @throws {DraftGone} if its draft was discarded or has expired
+ * @throws {HttpError} 409 if its draft was accepted before
  * @throws {HttpError} as `takeUploads`
- * @throws {ScheduleOverlap} when something else is to be recorded at that time
- * @throws {StagingExpired} when one of the objects has been swept
+ * @throws {ScheduleOverlap} if another recording is scheduled at that time
+ * @throws {StagingExpired} if one of the objects was swept
  */
 export async function accept(
   trx: Transaction,
@@ -61,7 +59,6 @@ export async function accept(
   const { processing: usual, ...accepted } = await write(trx, intake, all);
   const processing = usual && (intake.processing ?? usual);
   const [first] = accepted.ids;
-  // With tracks there is one.
   for (const eventId of accepted.ids) await assignUploads(trx, uploads, eventId);
   await staging.commit(
     trx,

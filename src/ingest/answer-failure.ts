@@ -12,54 +12,52 @@ import { abortedUploads, type UPLOAD_ENDS } from '#platform/telemetry/metrics.ts
 import { TOO_MANY_UPLOADS } from './gate.ts';
 import { EMPTY_FILE } from './staged-files.ts';
 
-/** Of a client that sends nothing more. */
 const SILENT_STATUS = 408;
-const NO_ROOM = refusal(507, 'There is no room left to store the recording.', [], { Connection: 'close' });
+const NO_ROOM = refusal(507, 'The storage has too little free space for the recording.', [], { Connection: 'close' });
 const NOT_STORED = refusal(503, 'The recording could not be stored. Try again later.', [], {
   Connection: 'close',
   'Retry-After': '30',
 });
-/** What every request that brings files may meet. */
+/** Refusals of every request with files. */
 export const UPLOAD_REFUSALS = [TOO_MANY_UPLOADS, EMPTY_FILE, SILENT, FILES_TOO_LARGE, NO_ROOM, NOT_STORED];
 
 /**
- * Answers a request that brings files and has failed: also when the client goes away, the storage takes nothing, or
- * what is scheduled conflicts with other recordings.
+ * Answers a failed request with files, including disconnected clients, storage errors and schedule conflicts.
  *
- * @throws whatever every endpoint answers alike
+ * @throws the error if all endpoints answer it alike
  */
 export function answerFailure(c: Context, error: unknown): Response {
   const { log } = c.var;
   const cause = causeOf(error);
   if (cause) abortedUploads.inc({ cause });
   if (error instanceof ClientGone) {
-    log.info('the client went away in the middle of an upload; nothing of it is kept');
+    log.info('the client disconnected during an upload; the received bytes were discarded');
     return c.body(null, 400, { Connection: 'close' });
   }
   if (error instanceof StorageRefused) {
-    log.error({ err: error.cause }, 'object storage refused a recording');
+    log.error({ err: error.cause }, 'the object storage refused a recording');
     throw storageAnswer(error.cause);
   }
   if (error instanceof StagingExpired) {
-    log.error({ err: error }, 'a recording was swept before it was complete');
+    log.error({ err: error }, 'a staged recording was removed before the request was complete');
     throw storageAnswer(error);
   }
   return answerConflicts(c, error);
 }
 
-/** @returns undefined for what has been counted before */
+/** @returns undefined for errors that are counted elsewhere */
 function causeOf(error: unknown): (typeof UPLOAD_ENDS)[number] | undefined {
   if (error instanceof ClientGone) return 'client_gone';
   if (error instanceof StorageRefused) return 'storage';
   if (error instanceof StagingExpired) return 'swept';
   if (error instanceof ScheduleConflict) return 'refused';
-  // Some of what the database says is the client's doing.
-  if (!(error instanceof HttpError)) return isOurs(error) ? 'fault' : 'refused';
+  // Clients cause some database errors.
+  if (!(error instanceof HttpError)) return isServerFault(error) ? 'fault' : 'refused';
   if (error.status === SILENT_STATUS) return 'idle';
   return error.message === '' ? undefined : 'refused';
 }
 
-function isOurs(error: unknown): boolean {
+function isServerFault(error: unknown): boolean {
   return !(error instanceof Error) || translate(error, '').status >= 500;
 }
 

@@ -1,30 +1,29 @@
 import { sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
 
-/** The door of drafts that capture agents put together as media packages. */
+/** The door of the media packages that capture agents assemble. */
 export const PACKAGE_DOOR = 'packages';
 
-/** A draft that is no event yet. */
+/** A draft that has not become an event. */
 export interface BegunDraft {
   id: string;
-  /** The user name of the account it belongs to. */
+  /** The user name of the account that owns it. */
   owner: string;
   createdAt: Date;
   /** When something was last added. */
   changedAt: Date;
   expiresAt: Date;
-  /** How many tracks, attachments and catalogs it has. */
+  /** The number of its tracks, attachments and catalogs. */
   elements: number;
-  /** Of its tracks and attachments. */
+  /** The size of its tracks and attachments. */
   bytes: number;
-  /** Whether nothing has been added for long. */
+  /** True if nothing was added for an hour. */
   isLeft: boolean;
 }
 
-/** After so long without anything new, nobody seems to be adding to a draft any more. */
 const LEFT_SECONDS = 3600;
 
-/** Drafts of a door that have become no event, the one that changed last first. */
+/** Lists the drafts of a door that have not become an event, most recently changed first. */
 export async function begunDrafts(
   db: Queryable,
   { door, most }: { door: string; most: number },

@@ -18,12 +18,12 @@ import {
   settleDraft,
 } from './drafts.ts';
 
-/** What a draft holds. */
+/** The contents of a draft. */
 export interface DraftContents {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   tracks: NewTrack[];
   attachments: NewAttachment[];
-  /** XML that says something of the recording; of each flavor the one that came last. */
+  /** XML documents about the recording; the latest one of each flavor. */
   catalogs: DraftCatalog[];
 }
 
@@ -33,7 +33,7 @@ export interface DraftCatalog extends NewDocument {
 
 const STORED = ['id', 'flavor', 'tags', 'filename', 'mediatype', 'object_key as objectKey', 'size'] as const;
 
-/** What a draft holds; nothing any more once it is accepted. */
+/** Reads the contents of a draft; empty once it is accepted. */
 export async function contentsOf(db: Queryable, draftId: string): Promise<DraftContents> {
   return {
     tracks: await db
@@ -59,13 +59,13 @@ export async function contentsOf(db: Queryable, draftId: string): Promise<DraftC
 }
 
 /**
- * Gives a draft more, whose objects this process has stored and staged; from then on they live as long as the draft. What
- * it has already is not added again: whoever has lost our answer sends the same once more.
+ * Adds elements to a draft, whose objects this process has stored and staged; they then expire with the draft. Skips
+ * elements that it already has, because clients repeat requests whose answers they lost.
  *
- * @returns the objects that it has no use for, to be discarded after the commit
+ * @returns the keys of unneeded objects, to be discarded after the commit
  * @throws {DraftGone}
- * @throws {HttpError} 409 when it has been accepted
- * @throws {StagingExpired} when one of them has been swept; the transaction must roll back
+ * @throws {HttpError} 409 if it has been accepted
+ * @throws {StagingExpired} if one of the objects was swept; the transaction must roll back
  */
 export async function addToDraft(
   trx: Transaction,
@@ -83,7 +83,7 @@ export async function addToDraft(
   return keysOf(contents).filter((key) => !kept.includes(key));
 }
 
-/** Lets a draft live on from now. @param lifetimeMs in milliseconds @throws {DraftGone} */
+/** Makes a draft expire `lifetimeMs` from now. @throws {DraftGone} */
 export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: number): Promise<Draft> {
   requireOpen(await lockDraft(trx, which));
   const row = await trx
@@ -98,11 +98,11 @@ export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: 
 }
 
 /**
- * Takes what a draft holds for an event that the same transaction makes or changes: its objects leave the staging
- * ledger, whichever process has stored them. `settleDraft` says afterwards what has become of it.
+ * Takes the contents of a draft for an event that the same transaction writes: its objects leave the staging ledger,
+ * whichever process has stored them. Call `settleDraft` afterwards.
  *
  * @throws {DraftGone} the transaction must roll back
- * @throws {HttpError} 409 when it has been accepted before
+ * @throws {HttpError} 409 if it has been accepted before
  */
 export async function takeDraft(trx: Transaction, which: DraftOf): Promise<DraftContents> {
   requireOpen(await lockDraft(trx, which));
@@ -113,10 +113,10 @@ export async function takeDraft(trx: Transaction, which: DraftOf): Promise<Draft
 }
 
 /**
- * Gives up what a draft holds, because an event has it already; its objects are removed soon after the commit.
+ * Discards the contents of a draft, because an event has them already; the objects are removed soon after the commit.
  *
  * @throws {DraftGone}
- * @throws {HttpError} 409 when it has been accepted before
+ * @throws {HttpError} 409 if it has been accepted before
  */
 export async function dropDraft(trx: Transaction, which: DraftOf, accepted: AcceptedDraft): Promise<void> {
   requireOpen(await lockDraft(trx, which));
@@ -125,7 +125,7 @@ export async function dropDraft(trx: Transaction, which: DraftOf, accepted: Acce
   await settleDraft(trx, which.id, accepted);
 }
 
-/** Of what is sent, what is not there already: files of the same flavor and the same bytes are. */
+/** Returns the elements that a draft lacks. Files are equal if their flavors and bytes are. */
 function missingIn(
   held: DraftContents,
   { tracks = [], attachments = [], catalogs = [] }: Partial<DraftContents>,
@@ -137,7 +137,6 @@ function missingIn(
   };
 }
 
-/** Writes more into a locked draft. */
 async function insertContents(
   trx: Transaction,
   draftId: string,
@@ -165,14 +164,14 @@ async function insertContents(
   }
 }
 
-/** Empties a locked draft; its objects are the caller's. */
+/** Empties a locked draft, but keeps its objects. */
 async function removeContents(trx: Transaction, draftId: string): Promise<void> {
   for (const table of ['draft_tracks', 'draft_attachments', 'draft_catalogs'] as const) {
     await trx.deleteFrom(table).where('draft_id', '=', draftId).execute();
   }
 }
 
-/** Where the files among them are stored. */
+/** Returns the object keys of the files. */
 export function keysOf({
   tracks = [],
   attachments = [],

@@ -29,31 +29,31 @@ import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '#proces
 import type { FormDigest } from './receive-form.ts';
 import type { ReceivedFile } from './staged-files.ts';
 
-/** Which flavor a track gets from the form field it arrives in. Files in other fields are not stored. */
+/** The flavor of a track by its form field. Files in other fields are not stored. */
 export const FLAVORS = {
   presenter: 'presenter/source',
   presentation: 'presentation/source',
   audio: 'presenter-audio/source',
 } as const;
 
-/** The flavor of the track that comes in a form field. */
+/** Returns the flavor of the track in a form field. */
 export function flavorOf(field: string): string {
   return FLAVORS[field as keyof typeof FLAVORS];
 }
 
-/** The parts of the form that hold JSON, but for `scheduling`, which differs for a new event. */
+/** The JSON parts of the form, except `scheduling`, which differs for a new event. */
 export const jsonParts = {
-  acl: jsonText(LenientAcl, 'Who may do what.'),
+  acl: jsonText(LenientAcl, 'The access control list.'),
   metadata: jsonText(CatalogsRequest, 'Metadata by catalog.'),
-  processing: jsonText(ProcessingJson, 'Which workflow to run, and how.'),
+  processing: jsonText(ProcessingJson, 'The workflow and its configuration.'),
 };
 
-/** The same for a new event. */
-export const newJsonParts = { ...jsonParts, acl: jsonText(NewAcl, 'Who may do what.') };
+/** The JSON parts for a new event. */
+export const newJsonParts = { ...jsonParts, acl: jsonText(NewAcl, 'The access control list.') };
 
-/** The parts that are files, as the reference document has them. */
+/** The file parts of the form, for the OpenAPI document. */
 export const fileParts = {
-  presenter: recording('A recording of the person who speaks.'),
+  presenter: recording('A recording of the speaker.'),
   presentation: recording('A recording of the slides.'),
   audio: z.string().optional().meta({ description: 'A recording of the voice.', contentMediaType: 'audio/*' }),
 } satisfies Record<keyof typeof FLAVORS, z.ZodType>;
@@ -66,7 +66,7 @@ export const exampleParts = {
   metadata: JSON.stringify([{ flavor: 'dublincore/episode', fields: sentFields(EVENT_FIELDS) }]),
 };
 
-/** What is wrong with parts that cannot be read. */
+/** Refusals of unreadable parts. */
 export const PART_REFUSALS = [
   UNPARSABLE_ACL,
   UNPARSABLE_METADATA,
@@ -77,28 +77,27 @@ export const PART_REFUSALS = [
   UNPARSABLE_PROCESSING,
 ];
 
-/** What a form that creates or updates an event holds beside files. Of the parts that are not there nothing is changed. */
+/** The parts of an event's form, without files. Absent parts change nothing. */
 export interface EventParts {
-  /** Null for a new event that is to have none of its own. */
+  /** Null for a new event without its own list. */
   acl: AclEntry[] | null | undefined;
   /** Values by flavor. */
   catalogs: Map<string, CatalogValues> | undefined;
   processing: Processing | undefined;
-  /** Scheduling information as text; what it may say differs between a new event and one that is there. */
+  /** Unparsed, because its schema differs between new and existing events. */
   scheduling: string | undefined;
 }
 
-/** How the fields of an event's form are read. */
 export interface PartOptions {
   catalogs: CatalogSet;
   version: ApiVersion;
 }
 
 /**
- * Reads the parts `acl`, `metadata`, `processing` and `scheduling`; an empty one counts as absent, and others are
- * ignored. Version 1.0.0 does not know `scheduling`.
+ * Reads the parts `acl`, `metadata`, `processing` and `scheduling`; an empty one counts as absent. Version 1.0.0
+ * ignores `scheduling`.
  *
- * @param options.unknown the refusal of a metadata field that its catalog does not have
+ * @param options.unknown the refusal of a metadata field that its catalog lacks
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5, order 0)
  */
 export function parseEventParts(
@@ -118,7 +117,7 @@ export function parseEventParts(
   };
 }
 
-/** Reads what a form changes of an event. @throws {HttpError} 400 with the sentences clients know (compatibility 3.6) */
+/** Reads the form of an event update. @throws {HttpError} 400 with the sentences clients know (compatibility 3.6) */
 export function parseEdits(
   fields: ReadonlyMap<string, string>,
   { gapMs, ...options }: PartOptions & { gapMs: number; unknown: () => HttpError },
@@ -135,12 +134,12 @@ export function parseEdits(
   };
 }
 
-/** The tracks in the files of an event's form, in the order of their parts. */
+/** Returns the tracks in an event's form, in the order of their parts. */
 export function tracksOf(files: readonly ReceivedFile[]): NewTrack[] {
   return files.map(({ field, ...file }) => ({ ...file, id: randomUUID(), flavor: flavorOf(field) }));
 }
 
-/** What tells one request for new events from another. */
+/** Returns the content that distinguishes one request for new events from another. */
 export function contentOf({ fields, files }: FormDigest): RequestContent {
   return {
     fields,

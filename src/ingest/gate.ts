@@ -3,38 +3,38 @@ import { uploadsUnderWay } from '#platform/telemetry/metrics.ts';
 
 export const TOO_MANY_UPLOADS = refusal(
   503,
-  (uploads: number) => `As many uploads are under way as there may be at once (${uploads}). Try again later.`,
+  (uploads: number) => `The maximum number of concurrent uploads (${uploads}) is reached. Try again later.`,
   [16],
   { Connection: 'close', 'Retry-After': '30' },
 );
 
-/** What becomes of an upload for which there is no place: it is refused, or waits for its turn for so long. */
+/** The treatment of uploads above the limit: they are refused, or wait up to the given time. */
 export type WhenFull = 'refuse' | { waitMs: number };
 
-/** One request at the gate: it is counted from the first `enter()` on until it is disposed of. */
+/** One request at the limiter, counted from its first `enter()` until its disposal. */
 export interface GatePass extends AsyncDisposable {
-  /** @throws {HttpError} 503 when there are too many */
+  /** @throws {HttpError} 503 above the limit */
   enter(): Promise<void>;
 }
 
-/** How many uploads one process receives at once. */
+/** Limits the concurrent uploads of one process. */
 export class UploadGate {
   readonly #most: number;
   #inside = 0;
-  /** Who waits for a place, the first one first. */
+  /** Waiting requests in order of arrival. */
   readonly #waiting = new Set<() => void>();
 
-  /** @param most all that come unless given */
+  /** @param most unlimited by default */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most;
   }
 
-  /** Whether there is no place for another upload. */
+  /** True if another upload would exceed the limit. */
   get full(): boolean {
     return this.#inside >= this.#most;
   }
 
-  /** Lets a request in that may turn out to be an upload; dispose of its pass when it has ended. */
+  /** Returns a pass for a request that may turn out to be an upload. Dispose of it after the request. */
   open(whenFull: WhenFull = 'refuse'): GatePass {
     let entered: Promise<void> | undefined;
     return {
@@ -69,7 +69,7 @@ export class UploadGate {
     });
   }
 
-  /** Whoever leaves hands its place over, so the count stays. */
+  /** Passes the place to the next waiting request, if any. */
   #leave(): void {
     const [next] = this.#waiting;
     if (!next) {

@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
 
-/** A file that comes in within a request. Sizes in bytes. */
+/** A file of a running request. Sizes in bytes. */
 export interface IncomingUpload {
-  /** The user name of whoever sends it. */
+  /** The user name of the sender. */
   owner: string;
   filename: string;
-  /** At most: that of the whole request, or what is allowed. */
+  /** An upper bound: the length of the request, or the limit. */
   length: number | undefined;
-  /** As of some seconds ago. */
+  /** Updated every few seconds. */
   received: number;
   createdAt: Date;
 }
 
-/** Files that come in within requests, and those that wait for the end of theirs, the latest first. */
+/** Lists the received and incoming files of running requests, latest first. */
 export async function incomingUploads(
   db: Queryable,
   most: number,

@@ -69,7 +69,7 @@ describe('the gate for uploads', () => {
     await expect(refused).rejects.toThrow(HttpError);
     await expect(refused).rejects.toMatchObject({
       status: 503,
-      message: 'As many uploads are under way as there may be at once (2). Try again later.',
+      message: 'The maximum number of concurrent uploads (2) is reached. Try again later.',
       headers: { Connection: 'close', 'Retry-After': '30' },
     });
     first.end();

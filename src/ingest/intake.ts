@@ -9,40 +9,40 @@ import type { Processing } from '#processing/processing.ts';
 import type { DraftOf } from './drafts.ts';
 import type { UploadOf } from './tus/finished-uploads.ts';
 
-/** What has come in at a door and is to be part of an event: everything that `accept` needs to know of it. */
+/** Received files and metadata for an event: the input of `accept`. */
 export interface Intake {
   principal: Principal;
-  /** What lets it do so; the access control list of the event unless given. */
+  /** The source of its rights; by default the access control list of the event. */
   rights?: Sender['rights'];
-  /** Of the request that completes it. */
+  /** The identifier of the request that completes the intake. */
   requestId: string;
   target: NewTarget | ExistingTarget;
   /** Stored and staged by this process. */
   tracks: readonly NewTrack[];
-  /** Finished uploads, whose tracks come after them. */
+  /** Finished uploads, whose tracks come last. */
   uploads?: readonly UploadOf[];
-  /** Whose tracks come before them, and whose attachments the event gets; what it has become is written down then. */
+  /** A draft, whose tracks come first and whose attachments the event gets. It is recorded as accepted. */
   draft?: DraftOf;
   documents?: readonly NewDocument[];
-  /** What is done with what has come, where that is not for the event to say. */
+  /** The processing, if not that of the event. */
   processing?: Processing;
 }
 
-/** Events that are to be made of it. */
+/** Events to be created. */
 export interface NewTarget {
   kind: 'new';
   events: NewEvents;
-  /** What has to lie between two recordings of an agent, in milliseconds. */
+  /** The minimum time between two recordings of an agent, in milliseconds. */
   gapMs: number;
 }
 
-/** An event that it completes, or changes. */
+/** An event to be completed or changed. */
 export interface ExistingTarget {
   kind: 'existing';
   id: string;
   edits: Omit<EventEdits, 'tracks'>;
-  /** What the tracks are to the event; as its recording there may be none. */
+  /** The purpose of the tracks. If it is `recording`, there may be none. */
   takes: TrackPurpose;
-  /** What the door says in other words than usual. */
+  /** Refusals in the words of the endpoint's protocol. */
   refusals?: Partial<Refusals>;
 }

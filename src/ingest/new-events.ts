@@ -12,18 +12,18 @@ import { type PartOptions, parseEventParts } from './event-form.ts';
 const NO_ACL = refusal(400, 'No access control list available to create new event.');
 const NO_METADATA = refusal(400, 'No metadata list available to create new event.');
 const NO_PROCESSING = refusal(400, 'No processing metadata available to create new event.');
-/** What a form of new events lacks. */
+/** Refusals of missing parts. */
 export const MISSING_PARTS = [NO_ACL, NO_METADATA, NO_PROCESSING, NO_WORKFLOW];
 
-/** ACL entries that one request may write, those of all its events together. */
+/** The maximum number of ACL entries of all events of one request. */
 const MAX_ENTRIES = 100_000;
-/** Characters of metadata, configuration and inputs that one request may write, those of all its events together. */
+/** The maximum number of characters of each part for all events of one request. */
 const MAX_CHARACTERS = 2_000_000;
 const COPIED = ['metadata', 'processing', 'scheduling'];
 
 /**
- * Reads the form fields of new events. Contents are looked at before completeness, as the reference does
- * (compatibility 3.5); other fields are ignored, and an empty one counts as absent.
+ * Reads the form fields of new events. Contents are validated before completeness, as the reference does
+ * (compatibility 3.5). Other fields are ignored; an empty one counts as absent.
  *
  * @throws {HttpError} 400 with the sentences clients know
  */
@@ -47,7 +47,7 @@ export async function parseNewEvents(
   return { id, columns, catalogs: new Map(extended), acl, processing, recordings };
 }
 
-/** Refuses what each of many events would have a copy of, when it is too much for all of them together. */
+/** Refuses parts that are too large to be copied to every event of a recurring schedule. */
 function requireReasonable(
   { periods }: RecordingPlan,
   { acl, fields }: { acl: readonly AclEntry[]; fields: ReadonlyMap<string, string> },
@@ -55,14 +55,14 @@ function requireReasonable(
   if (periods.length === 1) return;
   if (acl.length * periods.length > MAX_ENTRIES) {
     throw badRequest(
-      `The part 'acl' has ${acl.length} entries, and by the part 'scheduling' there are ${periods.length} events; allowed are ${MAX_ENTRIES} entries for all events together.`,
+      `The part 'acl' has ${acl.length} entries for each of ${periods.length} events; the maximum for all events together is ${MAX_ENTRIES} entries.`,
     );
   }
   for (const name of COPIED) {
     const characters = fields.get(name)?.trim().length ?? 0;
     if (characters * periods.length <= MAX_CHARACTERS) continue;
     throw badRequest(
-      `The part '${name}' has ${characters} characters, and by the part 'scheduling' there are ${periods.length} events; allowed are ${MAX_CHARACTERS} characters for all events together.`,
+      `The part '${name}' has ${characters} characters for each of ${periods.length} events; the maximum for all events together is ${MAX_CHARACTERS} characters.`,
     );
   }
 }

@@ -18,12 +18,10 @@ export const TEXT_TOO_LONG = refusal(
   ['dublinCore', 2 ** 20],
 );
 
-/** A form of at most so many bytes may be fields alone: it is no upload before its first file comes. */
+/** A form up to this size may have no files; it counts as an upload only from its first file on. */
 const SMALL_BYTES = 64 * 1024;
-/** What a form with files may hold at most. */
 type UploadLimits = Pick<Config, 'maxUploadBytes' | 'uploadIdleMs'>;
 
-/** What receives forms with files. */
 export interface FormParts {
   config: UploadLimits;
   storage: ObjectStorage;
@@ -31,48 +29,46 @@ export interface FormParts {
   gate: UploadGate;
 }
 
-/** What becomes of a file: it is stored, read as the text of a field, or dropped. */
+/** The treatment of a file: it is stored, read as the text of a field, or discarded. */
 export type Taking = 'store' | 'text' | 'drop';
 
-/** How a form with files is received. */
 export interface FormOptions {
-  /** Tells the media types of the files; recordings' unless given. */
+  /** Detects the media types of the files; by default those of recordings. */
   detect?: (head: Uint8Array) => string;
-  /** Asked before a wanted file is read what becomes of it; it is stored unless given. The form is refused when it rejects. */
+  /** Returns the treatment of a file before it is read; by default it is stored. The form is refused if it rejects. */
   takes?: (file: { field: string; filename: string }) => Promise<Taking>;
-  /** Told of each field before what follows it is read. The form is refused when it throws. */
+  /** Runs for each field before the next part is read. The form is refused if it throws. */
   onField?: (name: string, value: string) => void;
-  /** Whether it waits for its turn when too many uploads are under way, instead of being refused. */
   whenFull?: WhenFull;
-  /** How many fields and files there may be, where that is not what a form of an event may have. */
+  /** The limits of fields and files, if not those of an event's form. */
   most?: Pick<FormLimits, 'fields' | 'files'>;
-  /** Says what is wrong with the form itself in words of the door. */
+  /** Rewords refusals of the form for the endpoint's protocol. */
   reword?: (refusal: HttpError) => HttpError;
 }
 
 /**
- * What a client sent: the form's fields, and its files in the order of their parts. It is inside the gate, and what was
- * stored is removed, when it is disposed of before it is kept.
+ * The fields of a form, and its files in the order of their parts. It counts as an upload until its disposal, which
+ * deletes the stored files unless `keep` was called.
  */
 export interface ReceivedForm extends AsyncDisposable {
-  /** The last value of each. */
+  /** The last value of each field. */
   fields: Map<string, string>;
   files: ReceivedFile[];
-  /** Of the files that were read as text. */
+  /** The files that were read as text. */
   texts: { field: string; text: string }[];
-  /** Enters the gate for more that is stored; who is inside stays there. */
+  /** Counts the request as an upload, for callers that store more. */
   enter: GatePass['enter'];
-  /** Rows have the files now. */
+  /** Call after the files were committed to rows. */
   keep(): void;
 }
 
 /**
- * Receives a form with files: those of the declared parts stream into storage. When that fails nothing stays of them.
+ * Receives a form: the files of the declared parts stream into storage. If that fails, they are deleted.
  *
- * @throws {HttpError} what the client did wrong; 503 when too many send recordings already
- * @throws {ClientGone} when it went away
+ * @throws {HttpError} for client errors; 503 for too many concurrent uploads
+ * @throws {ClientGone} if the client disconnected
  * @throws {StorageRefused}
- * @throws {StagingExpired} as soon as one of the files has been swept
+ * @throws {StagingExpired} as soon as one of the files was swept
  */
 export async function receiveForm(
   request: EndpointRequest,
@@ -104,7 +100,7 @@ export async function receiveForm(
       return;
     }
     await enter();
-    // Parts are handled in turn, but may overlap at their ends.
+    // The order of the parts is kept even if their handlers overlap.
     const index = started++;
     files[index] = await staged.store({ field, filename, stream, expectedBytes, detect });
   };
@@ -125,18 +121,17 @@ export async function receiveForm(
 
 const storeAll: NonNullable<FormOptions['takes']> = async () => 'store';
 
-/** What tells a form with files from another; `sha256` stands for the bytes of a file. */
+/** The content that distinguishes one form from another. */
 export interface FormDigest {
   fields: Map<string, string>;
   files: Pick<ReceivedFile, 'field' | 'filename' | 'size' | 'sha256'>[];
 }
 
 /**
- * Reads a form as `receiveForm` does, but stores nothing: for a repeated request, which only has to be told from the
- * first.
+ * Reads a form like `receiveForm`, but stores nothing: to compare a repeated request with the first one.
  *
- * @throws {HttpError} what the client did wrong; 503 when too many send recordings already
- * @throws {ClientGone} when it went away
+ * @throws {HttpError} for client errors; 503 for too many concurrent uploads
+ * @throws {ClientGone} if the client disconnected
  */
 export async function digestForm(
   request: EndpointRequest,
@@ -166,11 +161,10 @@ function isSmall({ c }: EndpointRequest): boolean {
   return length !== undefined && Number(length) <= SMALL_BYTES;
 }
 
-/** The limits of a form with recordings in it. */
 function limitsOf({ maxUploadBytes, uploadIdleMs }: UploadLimits): FormLimits {
   return {
     fieldBytes: 2 ** 20,
-    // Clients send any field they like beside those that are read.
+    // Clients send unknown fields as well.
     fields: 1000,
     files: 10,
     fileBytes: maxUploadBytes,

@@ -3,10 +3,10 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 
 /**
- * Refuses an upload for which there is certainly no room, before anything of it is read: many clients wait to be asked for
- * what they send. What is longer than any upload may be is refused as that.
+ * Refuses an upload for which the storage certainly lacks space before its body is read, because many clients wait for
+ * `100 Continue`. Longer bodies than allowed are refused later with another error.
  *
- * @param copies how often what comes is stored
+ * @param copies the number of stored copies
  * @throws {StorageRefused}
  */
 export async function requireRoom(

@@ -11,40 +11,40 @@ export const EMPTY_FILE = refusal(
   (filename: string, field: string) => `The file '${filename}' in the part '${field}' is empty.`,
   ['camera.mp4', 'presenter'],
 );
-/** What a track is, is known when its head has been stored. */
+/** The media type of a track is known only after its first bytes. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** A file that is stored and staged, and not yet part of an event. */
+/** A stored and staged file that is not yet part of an event. */
 export interface ReceivedFile {
-  /** The form field it came in. */
+  /** The form field that contained it. */
   field: string;
   filename: string;
   mediatype: string;
   objectKey: string;
   /** In bytes. */
   size: number;
-  /** Of its bytes, in hexadecimal. */
+  /** In hexadecimal. */
   sha256: string;
 }
 
-/** A file that comes in. */
+/** An incoming file. */
 export interface IncomingFile {
-  /** The form field it came in, for sentences. */
+  /** The form field that contains it. */
   field: string;
   filename: string;
-  /** Its chunks, each by itself. */
+  /** In object mode. */
   stream: Readable;
-  /** At most, in bytes. */
+  /** An upper bound in bytes. */
   expectedBytes: number;
-  /** Tells its media type; a recording's unless given. */
+  /** Detects its media type; by default that of a recording. */
   detect?: (head: Uint8Array) => string;
-  /** Whether it comes from a client; false for a copy of what has come. */
+  /** False for a copy of received bytes. */
   isReceived?: boolean;
 }
 
 /**
- * The files of one request: stored and staged as they come, kept all together or not at all. What was stored is removed when
- * they are disposed of, unless they are kept.
+ * The files of one request, stored and staged on arrival and kept all together or not at all. Disposal deletes them unless
+ * `keep` was called.
  */
 export class StagedFiles implements AsyncDisposable {
   readonly #storage: ObjectStorage;
@@ -52,17 +52,17 @@ export class StagedFiles implements AsyncDisposable {
   readonly #account: string;
   readonly #keys: string[] = [];
   #kept = false;
-  /** One file that is lost makes the others useless: whoever sends them is to know before the end. */
+  /** Aborted when one file is lost, because the remaining files are then useless. */
   readonly #lost = new AbortController();
 
-  /** @param account the user name of whoever sends them */
+  /** @param account the user name of the sender */
   constructor({ storage, staging }: { storage: ObjectStorage; staging: StagingLedger }, account: string) {
     this.#storage = storage;
     this.#staging = staging;
     this.#account = account;
   }
 
-  /** @throws {StagingExpired} when one of them has been swept */
+  /** @throws {StagingExpired} if one of them was swept */
   requireAll(): void {
     this.#lost.signal.throwIfAborted();
   }
@@ -70,9 +70,9 @@ export class StagedFiles implements AsyncDisposable {
   /**
    * Stores a file.
    *
-   * @throws {HttpError} 400 for an empty one
+   * @throws {HttpError} 400 for an empty file
    * @throws {StorageRefused}
-   * @throws {StagingExpired} as soon as one of the files has been swept
+   * @throws {StagingExpired} as soon as one of the files was swept
    */
   async store({
     field,
@@ -106,12 +106,11 @@ export class StagedFiles implements AsyncDisposable {
     return { field, filename, mediatype: detect(head), objectKey, ...measured };
   }
 
-  /** Rows have them now. */
+  /** Call after the files were committed to rows. */
   keep(): void {
     this.#kept = true;
   }
 
-  /** Removes what was stored; what a row has taken stays. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#kept) await this.#staging.discard(this.#keys);
   }

@@ -41,7 +41,7 @@ describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the dis
     const events = await countEvents(server);
     const answer = await admin.upload([...eventFields(), file('presenter', 'a.mp4', bytes(12 * MIB))]);
     expect(answer.status).toBe(507);
-    expect(await answer.text()).toBe('There is no room left to store the recording.');
+    expect(await answer.text()).toBe('The storage has too little free space for the recording.');
     await expectNothingLeftOver(server);
     expect(await countEvents(server)).toBe(events);
     await admin.create([...eventFields(), file('presenter', 'a.mp4', bytes(4 * MIB))]);
@@ -55,7 +55,10 @@ describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the dis
     expect((await client.patch(path, 0, data.subarray(0, MIB))).status).toBe(204);
     await writeFile(inTheWay, bytes(7 * MIB)).catch(() => undefined);
     const answer = await client.patch(path, MIB, data.subarray(MIB));
-    expect([answer.status, await answer.text()]).toEqual([507, 'There is no room left to store the recording.']);
+    expect([answer.status, await answer.text()]).toEqual([
+      507,
+      'The storage has too little free space for the recording.',
+    ]);
     expect(await client.offset(path)).toBe(MIB);
     await rm(inTheWay);
     expect((await client.finish(path, data)).status).toBe(204);

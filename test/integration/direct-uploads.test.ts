@@ -267,17 +267,17 @@ describe('asking for addresses', () => {
     [{ expires: '172801' }, NO_TIME],
     [{ expires: '2020-01-01T00:00:00Z' }, NO_TIME],
     [{ expires: '2999-01-01T00:00:00Z' }, NO_TIME],
-    [{ files: 'camera' }, /^The field 'files' cannot be read: "camera" is no form field\. Allowed are /],
-    [{ files: 'presenter,' }, /"" is no form field/],
+    [{ files: 'camera' }, /^The field 'files' cannot be read: "camera" is not allowed\. Allowed are /],
+    [{ files: 'presenter,' }, /"" is not allowed/],
     [{ files: '[' }, /it is not valid JSON/],
-    [{ files: '[]' }, /it names no file/],
-    [{ files: '[1]' }, /1 is neither a name nor an object/],
-    [{ files: `${'['.repeat(9_000)}${']'.repeat(9_000)}` }, /something nested deeply is neither a name nor /],
-    [{ files: '[{}]' }, /\{\} has to have either/],
-    [{ files: '[{"field":"__proto__"}]' }, /"__proto__" is no form field/],
-    [{ files: '[{"flavor":"presenter"}]' }, /"presenter" is no flavor/],
-    [{ files: Array(11).fill('presenter').join(',') }, /it names more than 10 files/],
-    [{ scheduling: '{"agent_id":"hall"}' }, /^The part 'scheduling' is not for direct uploads/],
+    [{ files: '[]' }, /it must name 1 to 10 files/],
+    [{ files: '[1]' }, /1 is not allowed/],
+    [{ files: `${'['.repeat(9_000)}${']'.repeat(9_000)}` }, /a deeply nested value is not allowed/],
+    [{ files: '[{}]' }, /\{\} is not allowed/],
+    [{ files: '[{"field":"__proto__"}]' }, /"__proto__"\} is not allowed/],
+    [{ files: '[{"flavor":"presenter"}]' }, /"presenter"\} is not allowed/],
+    [{ files: Array(11).fill('presenter').join(',') }, /it must name 1 to 10 files/],
+    [{ scheduling: '{"agent_id":"hall"}' }, /^The part 'scheduling' is not allowed/],
   ])('with %j is refused with a sentence', async (fields: Record<string, string>, sentence) => {
     expect(await seen(await ask(fields))).toEqual([400, expect.stringMatching(sentence)]);
   });
@@ -446,7 +446,8 @@ describe('the event of a direct upload is made once', () => {
   });
 
   describe('or cannot be made', () => {
-    const NONE = 'All files have come, but no event could be made of them. Whoever handed out the address is told why.';
+    const NONE =
+      'All files were received, but no event could be created. The account that requested this URL can read the reason.';
 
     /** Sends the last file. @returns the identifier of its upload */
     async function expectFailed({ id, url }: Addresses, reason: RegExp): Promise<string> {
@@ -650,7 +651,7 @@ describe('the end of a direct upload', () => {
     const past = new Date(Date.now() - 1000);
     await database.updateTable('drafts').set({ closes_at: past }).where('id', '=', id).execute();
     go();
-    expect(await seen(await answered)).toEqual([410, 'The address has expired.']);
+    expect(await seen(await answered)).toEqual([410, 'This upload URL has expired.']);
   });
 
   test('of an upload leaves the address good for requests that are under way', async () => {

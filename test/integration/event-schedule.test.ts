@@ -360,11 +360,11 @@ describe('the events of a rule', () => {
   test('may not multiply ACLs and metadata without limit', async () => {
     const acl = Array.from({ length: 101 }, (_, i) => ({ role: `ROLE_${i}`, action: 'read' }));
     expect(await refused(withFields({ acl }, days(1000)))).toBe(
-      "The part 'acl' has 101 entries, and by the part 'scheduling' there are 1000 events; allowed are 100000 entries for all events together.",
+      "The part 'acl' has 101 entries for each of 1000 events; the maximum for all events together is 100000 entries.",
     );
     const description = 'x'.repeat(2000);
     expect(await refused(withFields({ metadata: { description } }, days(1000)))).toMatch(
-      /^The part 'metadata' has \d+ characters, and by the part 'scheduling' there are 1000 events/,
+      /^The part 'metadata' has \d+ characters for each of 1000 events/,
     );
   });
 });

@@ -154,7 +154,7 @@ describe('uploads that cannot be had', () => {
 
   test('that are unfinished say how far they are, and can be finished and used then', async () => {
     const id = await make({ until: 50_000 });
-    const text = `The upload '${id}' is not finished: 50000 of 200000 bytes have come.`;
+    const text = `The upload '${id}' is not finished: 50000 of 200000 bytes were received.`;
     await expectRefused([presenter(id), slides()], 400, text);
     expect((await append(bench.app, id, 50_000, CAMERA.subarray(50_000))).status).toBe(204);
     await expectUsable(id);
@@ -228,7 +228,7 @@ describe('uploads of POST /api/events/{id}', () => {
   });
 
   test.each([
-    ['was never scheduled', false, 'awaits no recording; its uploads are left as they are'],
+    ['was never scheduled', false, 'awaits no recording; the uploads were not used'],
     ['has its recording', true, 'has come already'],
   ])('for an event that %s are refused', async (_, scheduled, reason) => {
     const event = scheduled ? await bench.scheduled() : await bench.event();

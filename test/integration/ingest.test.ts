@@ -138,7 +138,7 @@ describe('object storage that fails is told from a fault of the client', () => {
     ['refuses before it reads', fail('AccessDenied'), 503, NOT_STORED],
     ['refuses after some bytes, and destroys its source', failAfterSome, 503, NOT_STORED],
     ['refuses after it has read everything', failAfterAll, 503, NOT_STORED],
-    ['is full', fail('no space', 'ENOSPC'), 507, 'There is no room left to store the recording.'],
+    ['is full', fail('no space', 'ENOSPC'), 507, 'The storage has too little free space for the recording.'],
   ])('when it %s', async (_name, fault, status, sentence) => {
     put = fault;
     // More than fits into the buffers between the socket and the storage.
@@ -390,7 +390,7 @@ describe('MAX_PARALLEL_UPLOADS', async () => {
   const FORM = 'multipart/form-data; boundary=x';
   const REFUSED = {
     status: 503,
-    body: 'As many uploads are under way as there may be at once (1). Try again later.',
+    body: 'The maximum number of concurrent uploads (1) is reached. Try again later.',
     headers: expect.objectContaining({ 'retry-after': '30', connection: 'close' }),
   };
 

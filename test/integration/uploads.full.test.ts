@@ -197,7 +197,7 @@ describe('object storage that fails:', () => {
     const { object_key } = await rowOf(served.app.database, path);
     await served.app.storage.remove([object_key]);
     const answer = await served.admin.patch(path, PART, data.subarray(PART));
-    expect([answer.status, await answer.text()]).toEqual([410, 'The upload has been given up.']);
+    expect([answer.status, await answer.text()]).toEqual([410, 'The upload no longer exists.']);
     expect((await served.admin.head(path)).status).toBe(404);
   });
 });

@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import { z } from 'zod';
 import { EVENT_ID } from '#catalogue/events/examples.ts';
 import { inTransaction } from '#platform/database/retry.ts';
@@ -6,23 +5,18 @@ import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '#platform/http/app/error-handle
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isOpen } from '../drafts.ts';
-import { declareLength } from '../tus/progress.ts';
 import { answerTusRequest } from '../tus/tus.ts';
-import { readMetadata } from '../tus/tus-headers.ts';
 import {
-  BAD_LENGTH,
-  BAD_METADATA,
   BAD_OVERRIDE,
-  BYTE_REFUSALS,
-  LENGTH_KNOWN,
-  OTHER_OFFSET,
-  UPLOAD_GONE,
-  UPLOAD_LOCKED,
-  WRONG_VERSION,
-} from '../tus/tus-refusals.ts';
+  overridingMethod,
+  readMetadata,
+  TUS_APPEND_REFUSALS,
+  TUS_CREATION_REFUSALS,
+  TUS_REFUSALS,
+} from '../tus/tus-headers.ts';
 import type { Creation, TusServices, Uploads } from '../tus/tus-request.ts';
-import { beginUpload, findUpload, type Upload, UploadLost } from '../tus/uploads.ts';
-import { type CompletionParts, completeDirectUpload, type Occasion } from './direct-completion.ts';
+import { beginUpload, declareLength, findUpload, type Upload, UploadLost } from '../tus/uploads.ts';
+import { type CompletionParts, completeDirectUpload, type RequestInfo } from './direct-completion.ts';
 import {
   ADDRESSES,
   type DirectFile,
@@ -32,27 +26,22 @@ import {
   startOver,
 } from './direct-uploads.ts';
 
-/** The response header with the event that has been made, once the last file has come. */
+/** The response header with the identifier of the event, after the last file was received. */
 export const EVENT_HEADER = 'Inlet-Event-Id';
 
-const NO_SUCH_ADDRESS = refusal(
-  404,
-  'Nothing can be uploaded to this address: it was taken back, or there never was one.',
-);
-const ADDRESS_EXPIRED = refusal(410, 'The address has expired.');
-const NOTHING_TO_UPLOAD = refusal(400, 'The file is empty; Upload-Length must be 1 at least.');
-export const EVENT_MADE = refusal(
-  409,
-  (id: string) => `The event '${id}' has been made of the direct upload; it stays.`,
-  [EVENT_ID],
-);
+const NO_SUCH_ADDRESS = refusal(404, 'This upload URL does not exist or was revoked.');
+const ADDRESS_EXPIRED = refusal(410, 'This upload URL has expired.');
+const NOTHING_TO_UPLOAD = refusal(400, 'Upload-Length must be at least 1.');
+export const EVENT_MADE = refusal(409, (id: string) => `The direct upload has already become the event '${id}'.`, [
+  EVENT_ID,
+]);
 const NO_EVENT_MADE = refusal(
   422,
-  'All files have come, but no event could be made of them. Whoever handed out the address is told why.',
+  'All files were received, but no event could be created. The account that requested this URL can read the reason.',
 );
 const OTHER_LENGTH = refusal(
   409,
-  (length: number) => `An upload of ${length} bytes has begun here; go on with it, or give it up.`,
+  (length: number) => `An upload of ${length} bytes exists at this URL. Continue or delete it.`,
   [10_485_760],
 );
 
@@ -60,27 +49,20 @@ type Services = TusServices & CompletionParts;
 
 const path = `${ADDRESSES}/{token}` as const;
 const refusals = [
-  DATABASE_AWAY,
-  OTHERS_CHANGE_IT,
-  WRONG_VERSION,
-  NO_SUCH_ADDRESS,
-  ADDRESS_EXPIRED,
-  NO_EVENT_MADE,
-  UPLOAD_LOCKED,
-  UPLOAD_GONE,
+  ...[DATABASE_AWAY, OTHERS_CHANGE_IT, ...TUS_REFUSALS],
+  ...[NO_SUCH_ADDRESS, ADDRESS_EXPIRED, NO_EVENT_MADE],
 ];
-/** Of requests that send bytes. */
-const WITH_BYTES = [...refusals, NOTHING_TO_UPLOAD, OTHER_OFFSET, LENGTH_KNOWN, ...BYTE_REFUSALS];
+const toAppend = [...refusals, NOTHING_TO_UPLOAD, ...TUS_APPEND_REFUSALS];
 const headers = z.object({
   [EVENT_HEADER]: z
     .string()
     .optional()
-    .meta({ description: 'The event, once all files have come.', example: EVENT_ID }),
+    .meta({ description: 'The event, after all files were received.', example: EVENT_ID }),
 });
 const shared = {
   path,
   access: 'public',
-  params: { token: z.string().meta({ description: 'The last part of the address, a secret.' }) },
+  params: { token: z.string().meta({ description: 'The last segment of the URL, a secret.' }) },
   refusals,
   handle: answer,
 } as const;
@@ -88,50 +70,50 @@ const shared = {
 export const addressOptions = defineEndpoint({
   ...shared,
   method: 'options',
-  summary: 'Which extensions of tus an address has',
-  description: 'Asked by clients that look before they upload; most do not.',
-  answers: { 204: { description: 'In the headers `Tus-Version`, `Tus-Extension` and `Tus-Max-Size`.' } },
+  summary: 'List the tus extensions of an upload URL',
+  description: 'Few clients need this.',
+  answers: { 204: { description: 'See the headers `Tus-Version`, `Tus-Extension` and `Tus-Max-Size`.' } },
 });
 
 export const beginAtAddress = defineEndpoint({
   ...shared,
   method: 'post',
-  summary: 'Begin to upload to an address',
+  summary: 'Create the upload of an upload URL',
   description:
-    'For clients that take the address for the `endpoint` of tus. `Location` is the address itself; with the same length it may be asked for again. With `X-HTTP-Method-Override` it is what that says, `PATCH` or `DELETE`.',
+    'For clients that use the URL as the `endpoint` of tus. `Location` is the same URL; the request may be repeated with the same length. With `X-HTTP-Method-Override`, the request is a `PATCH` or `DELETE` request.',
   answers: {
-    201: { description: 'It has begun, or had before.', headers },
-    204: { description: 'As the method that is meant.', headers },
+    201: { description: 'The upload was created or existed already.', headers },
+    204: { description: 'As for the overriding method.', headers },
   },
-  refusals: [...WITH_BYTES, BAD_LENGTH, BAD_METADATA, OTHER_LENGTH, BAD_OVERRIDE, EVENT_MADE],
+  refusals: [...toAppend, ...TUS_CREATION_REFUSALS, OTHER_LENGTH, BAD_OVERRIDE, EVENT_MADE],
 });
 
 export const addressState = defineEndpoint({
   ...shared,
   method: 'get',
-  summary: 'How much has come to an address',
-  description: 'To be asked with `HEAD`, as tus has it.',
+  summary: 'Read the offset of an upload URL',
+  description: 'Use `HEAD`, as tus requires.',
   answers: {
-    200: { description: 'In `Upload-Offset`, and `Upload-Length` or `Upload-Defer-Length`.', headers },
+    200: { description: 'See `Upload-Offset`, and `Upload-Length` or `Upload-Defer-Length`.', headers },
   },
 });
 
 export const appendAtAddress = defineEndpoint({
   ...shared,
   method: 'patch',
-  summary: 'Send more to an address',
+  summary: 'Append bytes at an upload URL',
   description:
-    'The length may be declared with any request, the last one at the latest. With the last byte of the last file the event is made.',
-  answers: { 204: { description: 'It is durable up to `Upload-Offset`.', headers } },
-  refusals: WITH_BYTES,
+    'Any request may declare the length; the last one must, unless it is known. The last byte of the last file creates the event.',
+  answers: { 204: { description: 'All bytes before `Upload-Offset` are durable.', headers } },
+  refusals: toAppend,
 });
 
 export const removeAtAddress = defineEndpoint({
   ...shared,
   method: 'delete',
-  summary: 'Give up what has come to an address',
-  description: 'Something else may be uploaded to it then.',
-  answers: { 204: { description: 'Nothing of it is kept.' } },
+  summary: 'Delete the upload at an upload URL',
+  description: 'Another file may then be uploaded to the URL.',
+  answers: { 204: { description: 'The received bytes were deleted.' } },
   refusals: [...refusals, EVENT_MADE],
 });
 
@@ -139,7 +121,8 @@ async function answer({ c, params: { token } }: EndpointRequest<typeof path>, se
   const found = await findByToken(services.database, token);
   if (!found) throw NO_SUCH_ADDRESS();
   const { direct, file } = found;
-  const method = meantBy(c);
+  const sentMethod = c.req.method === 'GET' ? 'HEAD' : c.req.method;
+  const method = (sentMethod === 'POST' && overridingMethod(c.req.raw.headers)) || sentMethod;
   if (direct.isClosed) throw ADDRESS_EXPIRED();
   if (direct.failure !== undefined) throw NO_EVENT_MADE();
   if (method === 'DELETE' && direct.accepted) throw EVENT_MADE(direct.accepted.eventId);
@@ -147,84 +130,69 @@ async function answer({ c, params: { token } }: EndpointRequest<typeof path>, se
   const sent = c.req.header('Upload-Metadata')?.trim() ?? '';
   const address = `${services.config.publicUrl}${ADDRESSES}/${token}`;
   const uploads = uploadAt(services, { direct, file, address, sent }, c.var);
-  // The protocol is answered under the name of the upload, which is no secret.
+  // The upload's own identifier is used, because locks and logs show it and the token is a secret.
   const id = ['POST', 'OPTIONS'].includes(method) ? '' : file.uploadId;
   return answerTusRequest(method, c, services, uploads, id);
 }
 
-/** The method of a request; some clients have to send everything with POST. */
-function meantBy(c: Context): string {
-  const { method } = c.req;
-  if (method === 'GET') return 'HEAD';
-  const meant = c.req.header('X-HTTP-Method-Override')?.trim().toUpperCase();
-  if (method !== 'POST' || meant === undefined) return method;
-  if (meant !== 'PATCH' && meant !== 'DELETE') throw BAD_OVERRIDE();
-  return meant;
-}
-
 /**
- * The one upload of an address.
+ * The only upload of an upload URL.
  *
- * @param at.sent `Upload-Metadata` of a client that assumes that the upload exists
+ * @param at.sent `Upload-Metadata` of a client that sends PATCH first
  */
 function uploadAt(
   services: Services,
   { direct, file, ...at }: { direct: DirectUpload; file: DirectFile; address: string; sent: string },
-  occasion: Occasion,
+  request: RequestInfo,
 ): Uploads {
   const { database } = services;
   const { maxBytes, author } = direct.request;
-  const begin = (asked: Creation): Promise<Upload> => {
-    const begun = {
+  const create = ({ length, metadata, sent }: Creation): Promise<Upload> => {
+    const upload = {
       owner: author.username,
-      filename: asked.metadata.filename ?? file.field ?? '',
+      filename: metadata.filename ?? file.field ?? '',
       flavor: file.flavor,
-      metadata: asked.sent,
-      length: asked.length,
+      metadata: sent,
+      length,
       expiresBy: direct.closesAt,
       maxBytes,
     };
-    return beginUpload(services, file.uploadId, begun, async (trx) => {
+    return beginUpload(services, file.uploadId, upload, async (trx) => {
       const now = await findDirectUpload(trx, direct.id, { lock: true });
       if (!now || !isOpen(now)) throw NO_SUCH_ADDRESS();
       const isAwaited = now.files.some(({ uploadId }) => uploadId === file.uploadId);
-      if (!isAwaited) throw new UploadLost('The file was discarded; another upload is awaited.');
+      if (!isAwaited) throw new UploadLost('The file was deleted; another upload is awaited.');
     });
   };
   return {
     newId: file.uploadId,
-    known: true,
+    isKnown: true,
     maxBytes,
     address: () => at.address,
-    begin: async (id, asked) => {
-      const begun = await findUpload(database, id);
-      if (!begun) return begin(asked);
-      if (asked.length === undefined) return begun;
-      if (begun.length !== undefined && begun.length !== asked.length) throw OTHER_LENGTH(begun.length);
-      if (asked.length < begun.offset) throw OTHER_LENGTH(begun.offset);
-      await declareLength(database, id, asked.length);
-      return { ...begun, length: asked.length };
+    begin: async (id, creation) => {
+      const upload = await findUpload(database, id);
+      if (!upload) return create(creation);
+      const { length } = creation;
+      if (length === undefined) return upload;
+      if (upload.length !== undefined && upload.length !== length) throw OTHER_LENGTH(upload.length);
+      if (length < upload.offset) throw OTHER_LENGTH(upload.offset);
+      await declareLength(database, id, length);
+      return { ...upload, length };
     },
     find: async (id) => {
-      const none = {
-        length: undefined,
-        offset: 0,
-        metadata: '',
-        expiresAt: direct.closesAt,
-        complete: false,
-      };
+      const none = { length: undefined, offset: 0, metadata: '', expiresAt: direct.closesAt, complete: false };
       return (await findUpload(database, id)) ?? none;
     },
     open: async (id) => {
       if (await findUpload(database, id)) return;
-      await begin({ length: undefined, metadata: readMetadata(at.sent), sent: at.sent });
+      await create({ length: undefined, metadata: readMetadata(at.sent), sent: at.sent });
     },
     remove: async (id) => {
       const made = await inTransaction(database, (trx) => startOver(trx, direct.id, id));
       if (made) throw EVENT_MADE(made.eventId);
     },
     completed: async (): Promise<Readonly<Record<string, string>>> => {
-      const now = await completeDirectUpload(services, direct.id, occasion);
+      const now = await completeDirectUpload(services, direct.id, request);
       if (!now) throw NO_SUCH_ADDRESS();
       if (now.failure !== undefined) throw NO_EVENT_MADE();
       if (now.accepted) return { [EVENT_HEADER]: now.accepted.eventId };

@@ -15,9 +15,8 @@ import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import { accept } from '../accept.ts';
 import { isOpen, settleDraft } from '../drafts.ts';
 import { parseNewEvents } from '../new-events.ts';
-import { beginWriting, lockUpload } from '../tus/progress.ts';
 import { receive, UploadGone } from '../tus/receive.ts';
-import { UploadLost, type UploadParts } from '../tus/uploads.ts';
+import { beginWriting, lockUpload, UploadLost, type UploadParts } from '../tus/uploads.ts';
 import {
   type Author,
   type DirectFile,
@@ -27,7 +26,6 @@ import {
   keepFiles,
 } from './direct-uploads.ts';
 
-/** Services that make the events of direct uploads. */
 export interface CompletionParts extends UploadParts {
   config: Pick<Config, 'scheduling'>;
   locks: Locks;
@@ -36,55 +34,55 @@ export interface CompletionParts extends UploadParts {
   catalogs: Pick<Catalogs, 'event'>;
 }
 
-/** The request for which an event is made. */
-export interface Occasion {
+/** The request during which an event is created, for errors and logs. */
+export interface RequestInfo {
   requestId: string;
   log: Logger;
 }
 
-const GONE = 'What came is not there any more.';
-/** The request that brought the last byte has that long to make the event. */
+const GONE = 'The received bytes no longer exist.';
+/** The time that the request with the last byte has to create the event. */
 const GRACE_SECONDS = 30;
-/** The next sweep continues after so many, or after so long: a loop has to show that it lives. */
+/** A sweep is limited to this number and time, so that its loop's heartbeat continues. */
 const SWEEP_ITEMS = 50;
 const SWEEP_MS = 30_000;
-/** The sweep does not wait longer for one of them. */
+/** The time that a sweep waits for one event. */
 const ITEM_MS = 60_000;
 
 /**
- * Makes the event of a direct upload that has received all its files: exactly one, however many processes try. A direct
- * upload that can never become an event is recorded as failed, with the reason.
+ * Creates the event of a direct upload that has received all its files: exactly one, even if several processes try. If no
+ * event can ever be created, records the direct upload as failed, with the reason.
  *
- * @returns its state afterwards; undefined when it does not exist
- * @throws {Error} for what may pass: the database or the storage is away, or others hold it up
+ * @returns its new state; undefined if it does not exist
+ * @throws {Error} if the failure may be temporary, such as a database outage
  */
 export async function completeDirectUpload(
   parts: CompletionParts,
   id: string,
-  occasion: Occasion,
+  request: RequestInfo,
 ): Promise<DirectUpload | undefined> {
   const { database } = parts;
   const direct = await findDirectUpload(database, id);
   if (!direct || !isOpen(direct) || !direct.files.every(hasAllBytes)) return direct;
   try {
     for (const file of direct.files) if (!file.complete) await completeUpload(parts, direct, file);
-    await makeEvent(parts, direct, occasion).catch((error) => {
+    await makeEvent(parts, direct, request).catch((error) => {
       if (isDatabaseOutage(error) || mayPass(error)) throw error;
-      return settleDraft(database, id, { failure: reasonOf(error, occasion) });
+      return settleDraft(database, id, { failure: reasonOf(error, request) });
     });
   } catch (error) {
     if (error instanceof UploadGone) await settleDraft(database, id, { failure: GONE });
-    // Another request writes to it, and completes it.
+    // Another request writes to it and will complete it.
     else if (!(error instanceof UploadLost)) throw error;
   }
   return findDirectUpload(database, id);
 }
 
 /**
- * Makes the events of direct uploads that have received all files, and whose last request was killed before it could.
+ * Creates the events of direct uploads that have received all files, but whose last request was killed before it could.
  *
- * @param graceSeconds how long nothing may have come
- * @returns how many events were made
+ * @param graceSeconds the minimum time since the last byte
+ * @returns the number of created events
  */
 export async function sweepDirectUploads(
   parts: CompletionParts & { log: Logger },
@@ -103,12 +101,12 @@ export async function sweepDirectUploads(
   for (const { id, requestId } of rows) {
     if (performance.now() > until) break;
     const completion = completeDirectUpload(parts, id, { requestId, log: log.child({ requestId }) });
-    await withTimeout(completion, ITEM_MS, `It takes longer than ${ITEM_MS} ms.`).then(
+    await withTimeout(completion, ITEM_MS, `Creating the event took longer than ${ITEM_MS} ms.`).then(
       (direct) => {
         if (direct?.accepted) made += 1;
       },
       (error) => {
-        const sentence = 'the event of a direct upload could not be made; it is tried again';
+        const sentence = 'could not create the event of a direct upload; the next sweep tries again';
         log.warn({ err: error, directUpload: id }, sentence);
       },
     );
@@ -119,7 +117,7 @@ export async function sweepDirectUploads(
 async function makeEvent(
   parts: CompletionParts,
   { id, request }: DirectUpload,
-  { requestId, log }: Occasion,
+  { requestId, log }: RequestInfo,
 ): Promise<void> {
   const { database, directory, catalogs, config } = parts;
   const principal = await principalOf(request.author, directory);
@@ -129,7 +127,7 @@ async function makeEvent(
   const target = { kind: 'new', events, gapMs } as const;
   await explainingConflicts(database, principal, async (trx) => {
     const direct = await findDirectUpload(trx, id, { lock: true });
-    // Another request made the event, or discarded a file, for which something else may come.
+    // Another request has created the event, or has deleted a file.
     if (!direct || !isOpen(direct) || !direct.files.every(({ complete }) => complete)) return undefined;
     const uploads = direct.files.map(({ uploadId, flavor }) => ({ id: uploadId, flavor }));
     const intake = { principal, requestId, target, tracks: [], uploads, draft: directDraft(id) };
@@ -139,24 +137,24 @@ async function makeEvent(
   }).then((made) => made && log.info(made, 'event created'));
 }
 
-/** Accounts of the directory have their present roles; other authors have those that were stored. */
+/** Returns the author with stored roles, or with the present roles of an account in the directory. */
 async function principalOf({ roles, ...author }: Author, directory: Pick<Directory, 'find'>): Promise<Principal> {
   if (roles) return new Principal({ ...author, roles: new Set(roles) });
   const known = await directory.find(author.username);
   if (known) return known.principal;
-  throw new HttpError(409, `The account '${author.username}' that it was asked for by is gone.`);
+  throw new HttpError(409, `The account '${author.username}' that requested the upload no longer exists.`);
 }
 
-/** Completes an upload whose process was killed after its last byte. */
+/** Completes an upload whose process was killed after the last byte. */
 async function completeUpload(
   parts: CompletionParts,
   { request: { maxBytes } }: DirectUpload,
   { uploadId }: DirectFile,
 ): Promise<void> {
   const stop = new AbortController();
-  const onLost = () => stop.abort(new UploadLost('The lock on the upload is lost.'));
+  const onLost = () => stop.abort(new UploadLost('The lock on the upload was lost.'));
   const held = await lockUpload(parts.locks, uploadId, { onWanted: () => undefined, onLost });
-  if (!held) throw new UploadLost('Somebody else writes to the upload.');
+  if (!held) throw new UploadLost('Another request writes to the upload.');
   try {
     const upload = await inTransaction(parts.database, (trx) => beginWriting(trx, uploadId, parts.lifetimeMs));
     const nothing = { read: async () => undefined, verify: undefined, maxBytes, signal: stop.signal };
@@ -170,8 +168,8 @@ function hasAllBytes({ begun, offset, length }: DirectFile): boolean {
   return begun && offset === length;
 }
 
-function reasonOf(error: unknown, { requestId, log }: Occasion): string {
+function reasonOf(error: unknown, { requestId, log }: RequestInfo): string {
   if (error instanceof HttpError && error.message !== '') return error.message;
-  log.error({ err: error }, 'no event could be made of a direct upload');
+  log.error({ err: error }, 'could not create the event of a direct upload');
   return FAULT.sentence(requestId);
 }

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { FLAVOR } from '#catalogue/events/flavor.ts';
+import { parseJson } from '#metadata/parse.ts';
 import { parseDateTime } from '#metadata/time.ts';
 import type { Config } from '#platform/config/config.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
@@ -10,36 +12,48 @@ const MOST_SHOWN = 100;
 const DIGITS = /^\d{1,16}$/;
 /** A date alone is ambiguous. */
 const WITH_ZONE = /T.*(?:Z|[+-]\d{2}:?\d{2})$/;
-const FIELDS = Object.keys(FLAVORS).join(', ');
+const FIELDS = Object.keys(FLAVORS);
 
-export const BAD_MAX_BYTES = refusal(
+const BAD_MAX_BYTES = refusal(
   400,
   (text: string, most: number) =>
     `The field 'maxBytes' is ${JSON.stringify(text)}; allowed is a whole number of bytes from 1 to ${most}.`,
   ['10 GB', 107_374_182_400],
 );
-export const BAD_EXPIRES = refusal(
+const BAD_EXPIRES = refusal(
   400,
   (text: string, most: number) =>
-    `The field 'expires' is ${JSON.stringify(text)}; allowed is a whole number of seconds from 1 to ${most}, or a date and time with a time zone (ISO 8601) that is in the future by no more than that.`,
+    `The field 'expires' is ${JSON.stringify(text)}; allowed is a whole number of seconds from 1 to ${most}, or an ISO 8601 date and time with a time zone within that period from now.`,
   ['tomorrow', 172_800],
 );
-export const BAD_FILES = refusal(
+const BAD_FILES = refusal(
   400,
   (reason: string) =>
-    `The field 'files' cannot be read: ${reason}. Allowed are names of form fields (${FIELDS}) with commas between them, or a JSON array of such names and of objects with a 'field' or a 'flavor'.`,
-  ['"camera" is no form field'],
+    `The field 'files' cannot be read: ${reason}. Allowed are names of form fields (${FIELDS.join(', ')}) separated by commas, or a JSON array of such names and of objects with either a 'field' or a 'flavor' (type/subtype).`,
+  ['"camera" is not allowed'],
 );
-export const NOTHING_SCHEDULED = refusal(
+const NOTHING_SCHEDULED = refusal(
   400,
-  "The part 'scheduling' is not for direct uploads: what comes by them has been recorded.",
+  "The part 'scheduling' is not allowed: direct uploads are for finished recordings.",
 );
 export const LIMIT_REFUSALS = [BAD_MAX_BYTES, BAD_EXPIRES, BAD_FILES, NOTHING_SCHEDULED];
 
-/** The files that are awaited, how large they may be, and until when they may come. */
+const Field = z.enum(FIELDS);
+const Awaited = z
+  .union([
+    Field.transform((field) => ({ field })),
+    z.object({ field: Field, flavor: z.never().optional() }),
+    z.object({ field: z.never().optional(), flavor: z.string().regex(FLAVOR) }),
+  ])
+  .transform(({ field, ...rest }): AwaitedFile => {
+    const flavor = 'flavor' in rest ? rest.flavor : undefined;
+    return { field, flavor: flavor ?? flavorOf(field ?? '') };
+  });
+
+/** The limits of a direct upload. */
 export interface Limits {
   files: AwaitedFile[];
-  /** Of each file. */
+  /** The maximum size of each file. */
   maxBytes: number;
   closesAt: Date;
 }
@@ -47,7 +61,7 @@ export interface Limits {
 /**
  * Reads the form fields `files`, `maxBytes` and `expires`; an empty one counts as absent.
  *
- * @throws {HttpError} 400 that says what is allowed
+ * @throws {HttpError} 400
  */
 export function parseLimits(
   fields: ReadonlyMap<string, string>,
@@ -78,45 +92,24 @@ function parseExpires(text: string | undefined, mostMs: number, now: Date): Date
   return new Date(now.getTime() + ms);
 }
 
-function parseFiles(text: string | undefined): AwaitedFile[] {
-  if (text === undefined) return [fileOf('presenter')];
-  const list = text.startsWith('[') ? jsonOf(text) : text.split(',').map((name) => name.trim());
-  if (!Array.isArray(list)) throw BAD_FILES('it is not valid JSON');
-  if (list.length === 0) throw BAD_FILES('it names no file');
-  if (list.length > MOST_FILES) throw BAD_FILES(`it names more than ${MOST_FILES} files`);
-  return list.map(fileOf);
-}
-
-function fileOf(item: unknown): AwaitedFile {
-  const asked = typeof item === 'string' ? { field: item } : item;
-  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) {
-    throw BAD_FILES(`${shown(item)} is neither a name nor an object`);
-  }
-  const { field, flavor }: { field?: unknown; flavor?: unknown } = asked;
-  if ((field === undefined) === (flavor === undefined)) {
-    throw BAD_FILES(`${shown(item)} has to have either a 'field' or a 'flavor'`);
-  }
-  if (field !== undefined) {
-    if (typeof field === 'string' && Object.hasOwn(FLAVORS, field)) return { field, flavor: flavorOf(field) };
-    throw BAD_FILES(`${shown(field)} is no form field`);
-  }
-  if (typeof flavor === 'string' && FLAVOR.test(flavor)) return { field, flavor };
-  throw BAD_FILES(`${shown(flavor)} is no flavor, which is a type and a subtype with a slash between them`);
+function parseFiles(text = 'presenter'): AwaitedFile[] {
+  const list = text.startsWith('[')
+    ? parseJson(text, () => BAD_FILES('it is not valid JSON'))
+    : text.split(',').map((name) => name.trim());
+  if (!Array.isArray(list) || list.length === 0 || list.length > MOST_FILES)
+    throw BAD_FILES(`it must name 1 to ${MOST_FILES} files`);
+  return list.map((item) => {
+    const { success, data } = Awaited.safeParse(item);
+    if (!success) throw BAD_FILES(`${shown(item)} is not allowed`);
+    return data;
+  });
 }
 
 function shown(value: unknown): string {
-  let text = 'something nested deeply';
+  let text = 'a deeply nested value';
   try {
-    // It can write fewer levels than JSON.parse reads.
-    text = JSON.stringify(value) ?? 'nothing';
+    // JSON.stringify supports fewer levels than JSON.parse.
+    text = JSON.stringify(value);
   } catch {}
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,66 +5,66 @@ import type { ApiVersion } from '#platform/http/answer/version.ts';
 import { type AcceptedDraft, type Draft, openDraft, readDraft } from '../drafts.ts';
 import { discardUpload, newUploadId } from '../tus/uploads.ts';
 
-/** The prefix of the addresses that are handed out. */
+/** The path prefix of upload URLs. */
 export const ADDRESSES = '/direct-uploads';
 
-/** The account for which an event is made. */
+/** The account on whose behalf the event is created. */
 export interface Author {
   username: string;
   name: string;
   email: string;
   provider: string;
-  /** Undefined: those that the account of that name has when the event is made. */
+  /** If undefined, those that the account has when the event is created. */
   roles?: readonly string[];
 }
 
-/** A file that is awaited. */
+/** An awaited file. */
 export interface AwaitedFile {
-  /** The form field that it was asked for by, if any. */
+  /** The form field that was requested, if any. */
   field: string | undefined;
   flavor: string;
 }
 
-/** A file with what has been received of it. */
+/** An awaited file and the state of its upload. */
 export interface DirectFile extends AwaitedFile {
-  /** The upload that it comes by; none of that name may exist yet. */
+  /** The identifier of its upload, which may not exist yet. */
   uploadId: string;
   begun: boolean;
   filename: string | undefined;
-  /** In bytes; undefined while nobody knows. */
+  /** In bytes; undefined while unknown. */
   length: number | undefined;
   /** Durable bytes. */
   offset: number;
   complete: boolean;
 }
 
-/** From which the event of a direct upload is made. */
+/** The stored request from which the event is created. */
 export interface DirectRequest {
   author: Author;
   requestId: string;
-  /** Form fields of the event, as they were sent in a version of the API. */
+  /** The form fields of the event in the given version of the API. */
   fields: Readonly<Record<string, string>>;
   version: ApiVersion;
-  /** Of each file. */
+  /** The maximum size of each file. */
   maxBytes: number;
 }
 
-/** A draft whose files people without an account send to addresses of their own. Its owner is the account that asked for them. */
+/** A draft whose files are sent to upload URLs, without an account. Its owner is the account that requested them. */
 export interface DirectUpload extends Draft {
   request: DirectRequest;
   files: DirectFile[];
 }
 
 const TOKEN_BYTES = 32;
-/** A direct upload can be read for that long after it has closed. */
+/** The time for which a closed direct upload can be read. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** The draft of a direct upload; access to it is for the caller to check. */
+/** Returns the reference to the draft of a direct upload. The caller checks access. */
 export function directDraft(id: string) {
   return { id, door: 'direct', principal: undefined };
 }
 
-/** Opens a direct upload. @returns its identifier, and for each file the last part of its address, which is not stored */
+/** Opens a direct upload. @returns its identifier, and for each file the token of its URL, of which only a hash is stored */
 export async function openDirectUpload(
   trx: Transaction,
   account: string,
@@ -83,9 +83,9 @@ export async function openDirectUpload(
 }
 
 /**
- * Reads a direct upload, also one that is not open any more.
+ * Reads a direct upload, even if it is no longer open.
  *
- * @param options.lock other transactions cannot change it until this one ends
+ * @param options.lock prevents changes by other transactions until this one ends
  */
 export async function findDirectUpload(
   db: Queryable,
@@ -96,7 +96,7 @@ export async function findDirectUpload(
   return draft && { ...draft, request: draft.request as DirectRequest, files: await filesOf(db, id) };
 }
 
-/** Finds the file whose address ends with the token. */
+/** Finds the file whose upload URL ends with the token. */
 export async function findByToken(
   db: Queryable,
   token: string,
@@ -107,14 +107,14 @@ export async function findByToken(
     .where('token_sha256', '=', digestOf(token))
     .executeTakeFirst();
   const direct = row && (await findDirectUpload(db, row.draft_id));
-  // By its place: another upload may have taken that of before.
+  // By position: the upload may have been replaced since the query.
   const file = row && direct?.files[row.position];
   return direct && file && { direct, file };
 }
 
 /**
- * Discards what has come of a file, unless an event has it. The next upload to its address gets another identifier, so
- * that no request takes one for the other.
+ * Deletes the upload of a file, unless an event has it. The next upload to its URL gets another identifier, so that no
+ * request confuses the two.
  *
  * @returns the event that has it
  */
@@ -127,7 +127,7 @@ export async function startOver(trx: Transaction, id: string, uploadId: string):
   return undefined;
 }
 
-/** Stores the names and sizes of all files, because their uploads expire. */
+/** Stores the names and sizes of all files, because the uploads expire earlier. */
 export async function keepFiles(trx: Transaction, id: string): Promise<void> {
   await trx
     .updateTable('draft_uploads')

@@ -32,11 +32,11 @@ import {
 } from './direct-uploads.ts';
 
 const PATH = '/api/uploads';
-/** Of the form, those from which the event is made. */
+/** The form fields from which the event is created. */
 const EVENT_FIELDS = Object.keys(newJsonParts);
 const DIRECT_UPLOAD_ID = '7a3c5f0e-2b1d-4c8e-9f60-5d4a3b2c1e0f';
 
-const NO_DIRECT_UPLOAD = refusal(404, (id: string) => `There is no direct upload '${id}'.`, [DIRECT_UPLOAD_ID]);
+const NO_DIRECT_UPLOAD = refusal(404, (id: string) => `The direct upload '${id}' does not exist.`, [DIRECT_UPLOAD_ID]);
 
 type Services = CompletionParts & {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadExpiryMs' | 'scheduling'>;
@@ -47,18 +47,18 @@ const STATES = ['waiting', 'uploading', 'finished', 'failed', 'expired'] as cons
 
 const LIMITS = {
   expires: Instant,
-  max_bytes: z.int().describe('How large each file may be.'),
+  max_bytes: z.int().describe('The maximum size of each file.'),
 };
 const FILE = {
-  field: z.string().optional().describe('The form field it would have come in, if it was asked for by one.'),
-  flavor: z.string().describe('What its track is to be.'),
+  field: z.string().optional().describe('The requested form field, if any.'),
+  flavor: z.string().describe('The flavor of the track.'),
 };
 
 const DirectUploadMade = z
   .object({
     identifier: z.string(),
     ...LIMITS,
-    files: z.array(z.object({ ...FILE, url: z.url().describe('Its address, which is told only this once.') })),
+    files: z.array(z.object({ ...FILE, url: z.url().describe('The upload URL, which is returned only once.') })),
   })
   .meta({ id: 'DirectUploadMade' });
 
@@ -67,54 +67,46 @@ const DirectUploadState = z
     identifier: z.string(),
     state: z
       .enum(STATES)
-      .describe(
-        '`waiting` until the first byte; `finished` when there is the event, `failed` when none could be made.',
-      ),
+      .describe('`waiting` until the first byte; `finished` if the event was created, `failed` if it could not be.'),
     ...LIMITS,
     files: z.array(
       z.object({
         ...FILE,
-        filename: z.string().optional().describe('As whoever uploads says; missing until then.'),
-        length: z.int().nullable().describe('In bytes; null until whoever uploads says it.'),
-        offset: z.int().describe('How many bytes have come and are safe.'),
+        filename: z.string().optional().describe('As the uploading client declares it; absent until then.'),
+        length: z.int().nullable().describe('In bytes; null until the uploading client declares it.'),
+        offset: z.int().describe('The number of durable bytes.'),
         upload_identifier: z
           .string()
           .optional()
-          .describe('Of what `failed`: for the form field `uploads` of `POST /api/events`, until it expires.'),
+          .describe(
+            'Only after `failed`: a value for the form field `uploads` of `POST /api/events`, until it expires.',
+          ),
       }),
     ),
-    event_identifier: z.string().optional().describe('The event that was made of it.'),
-    reason: z.string().optional().describe('Why no event could be made of it.'),
+    event_identifier: z.string().optional().describe('The created event.'),
+    reason: z.string().optional().describe('The reason for `failed`.'),
   })
   .meta({ id: 'DirectUpload' });
 
 const access = apiRole('EVENTS_CREATE');
-const params = { direct_upload_id: pathParameter('Identifier of the direct upload.', DIRECT_UPLOAD_ID) };
+const LIMITS_EXAMPLE = { expires: '2026-02-01T12:00:00Z', max_bytes: 10_737_418_240 };
+const FILE_EXAMPLE = { field: 'presenter', flavor: 'presenter/source' };
 const example: z.infer<typeof DirectUploadState> = {
   identifier: DIRECT_UPLOAD_ID,
   state: 'uploading',
-  expires: '2026-02-01T12:00:00Z',
-  max_bytes: 10_737_418_240,
-  files: [
-    {
-      field: 'presenter',
-      flavor: 'presenter/source',
-      filename: 'lecture.mp4',
-      length: 1_073_741_824,
-      offset: 524_288_000,
-    },
-  ],
+  ...LIMITS_EXAMPLE,
+  files: [{ ...FILE_EXAMPLE, filename: 'lecture.mp4', length: 1_073_741_824, offset: 524_288_000 }],
 };
 
-/** Hands a server addresses that the browser of one of its users may upload to. */
+/** Returns URLs to which the browser of another site's user can upload. */
 export const newDirectUpload = defineEndpoint({
   method: 'post',
   path: PATH,
   operationId: 'postDirectUploads',
   access,
-  summary: 'Ask for addresses to upload to',
+  summary: 'Create upload URLs',
   description:
-    'For files of an event that somebody without an account is to send, such as the user of a learning platform from a browser. Each file gets an address that is told only once and good for that file alone, as the `uploadUrl` (with a deferred length) or the `endpoint` of a [tus](https://tus.io/) client. `acl`, `metadata` and `processing` are those of `POST /api/events` and looked at now. When all files have come, the event is made of them, as whoever asked.',
+    "For the files of an event that are sent without an account, such as by the browser of a learning platform's user. Each file gets a secret URL, which is returned only once, for the `uploadUrl` (with a deferred length) or the `endpoint` of a [tus](https://tus.io/) client. `acl`, `metadata` and `processing` are those of `POST /api/events`; they are validated immediately. The event is created after all files were received, on behalf of the requesting account.",
   form: {
     schema: z.object({
       ...newJsonParts,
@@ -122,17 +114,17 @@ export const newDirectUpload = defineEndpoint({
         .string()
         .optional()
         .describe(
-          'Which files are to come: form fields of `POST /api/events` with commas between them, or a JSON array of such names and of objects with a `field` or a `flavor`; `presenter` unless given.',
+          'The awaited files: form fields of `POST /api/events` separated by commas, or a JSON array of such names and of objects with a `field` or a `flavor`. The default is `presenter`.',
         ),
       maxBytes: z
         .string()
         .optional()
-        .describe('How large each file may be, in bytes; `MAX_UPLOAD_BYTES` at most, and unless given.'),
+        .describe('The maximum size of each file in bytes. The maximum and the default are `MAX_UPLOAD_BYTES`.'),
       expires: z
         .string()
         .optional()
         .describe(
-          'In how many seconds, or when (ISO 8601, with a time zone), the addresses end and what has come to them is dropped; in `UPLOAD_EXPIRY_HOURS` at the latest, and unless given.',
+          'The lifetime of the URLs in seconds, or an ISO 8601 date and time with a time zone. Received bytes are then deleted. The maximum and the default are `UPLOAD_EXPIRY_HOURS`.',
         ),
     }),
     example: {
@@ -145,19 +137,12 @@ export const newDirectUpload = defineEndpoint({
   },
   answers: {
     201: {
-      description: 'The addresses, which lead nowhere else and are not told again.',
+      description: 'The upload URLs, which are returned only once.',
       body: DirectUploadMade,
       example: {
         identifier: DIRECT_UPLOAD_ID,
-        expires: '2026-02-01T12:00:00Z',
-        max_bytes: 10_737_418_240,
-        files: [
-          {
-            field: 'presenter',
-            flavor: 'presenter/source',
-            url: `${EXAMPLE_URL}${ADDRESSES}/Zk3vXq0T1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi2Bb8sE`,
-          },
-        ],
+        ...LIMITS_EXAMPLE,
+        files: [{ ...FILE_EXAMPLE, url: `${EXAMPLE_URL}${ADDRESSES}/Zk3vXq0T1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi2Bb8sE` }],
       },
       headers: createdHeaders(`${EXAMPLE_URL}${PATH}/${DIRECT_UPLOAD_ID}`),
     },
@@ -166,15 +151,18 @@ export const newDirectUpload = defineEndpoint({
   handle: ask,
 });
 
-const ofOne = { path: `${PATH}/{direct_upload_id}`, access, params } as const;
+const ofOne = {
+  path: `${PATH}/{direct_upload_id}`,
+  access,
+  params: { direct_upload_id: pathParameter('Identifier of the direct upload.', DIRECT_UPLOAD_ID) },
+} as const;
 
 export const readDirectUpload = defineEndpoint({
   ...ofOne,
   method: 'get',
-  summary: 'How far a direct upload is',
-  description:
-    'For the account that asked for it, and administrators. It can be asked for some days after it has expired.',
-  answers: { 200: { description: 'How far it is.', body: DirectUploadState, example } },
+  summary: 'Read a direct upload',
+  description: 'For the account that requested it and for administrators, until seven days after it expires.',
+  answers: { 200: { description: 'The state of the direct upload.', body: DirectUploadState, example } },
   refusals: [NO_DIRECT_UPLOAD],
   handle: async ({ c, params }, { database }: Services) => {
     const direct = await visible(c, database, params.direct_upload_id);
@@ -185,9 +173,9 @@ export const readDirectUpload = defineEndpoint({
 export const removeDirectUpload = defineEndpoint({
   ...ofOne,
   method: 'delete',
-  summary: 'Take a direct upload back',
-  description: 'Its addresses end at once, and what has come to them is dropped. An event that was made of it stays.',
-  answers: { 204: { description: 'Nothing of it is kept.' } },
+  summary: 'Revoke a direct upload',
+  description: 'Its URLs stop working immediately, and received bytes are deleted. An event that was created remains.',
+  answers: { 204: { description: 'The direct upload was deleted.' } },
   refusals: [NO_DIRECT_UPLOAD, EVENT_MADE],
   handle: async ({ c, params }, { database }: Services) => {
     const { id } = await visible(c, database, params.direct_upload_id);
@@ -224,9 +212,9 @@ async function ask(request: EndpointRequest, services: Services): Promise<Respon
   return versionedJson(c, made, 201, headers);
 }
 
-/** Tests whether an intake would be accepted, and writes nothing. @throws {Error} as `accept` */
+/** Validates an intake without writing anything. @throws {Error} as `accept` */
 async function rehearse(intake: Intake, services: Services): Promise<void> {
-  const rehearsed = new Error('It would have been accepted.');
+  const rehearsed = new Error('Rolled back after validation.');
   await explainingConflicts(services.database, intake.principal, async (trx) => {
     await accept(trx, intake, services);
     throw rehearsed;
@@ -235,7 +223,7 @@ async function rehearse(intake: Intake, services: Services): Promise<void> {
   });
 }
 
-/** Stores roles that the directory does not give: those of a token, and those that a request acts with. */
+/** Returns the author, with roles only if they differ from those in the directory, such as those of a token. */
 async function authorOf(principal: Principal, directory: Directory): Promise<Author> {
   const { username, name, email, provider, roles } = principal;
   const known = (await directory.find(username))?.principal;
@@ -243,7 +231,7 @@ async function authorOf(principal: Principal, directory: Directory): Promise<Aut
   return { username, name, email, provider, ...(!same && { roles: [...roles] }) };
 }
 
-/** @throws {HttpError} 404 for what is another account's */
+/** @throws {HttpError} 404 if another account owns it */
 async function visible(c: Context, database: Queryable, id: string): Promise<DirectUpload> {
   const { principal, signedIn } = c.var;
   const direct = await findDirectUpload(database, id);
@@ -252,7 +240,6 @@ async function visible(c: Context, database: Queryable, id: string): Promise<Dir
   return direct;
 }
 
-/** A direct upload as the account that asked for it sees it. */
 function directUploadJson(direct: DirectUpload): z.infer<typeof DirectUploadState> {
   const state = stateOf(direct);
   return {

@@ -28,20 +28,19 @@ interface Services extends DoorServices {
   idempotency: Idempotency;
 }
 
-/** A recording comes in, or is scheduled. */
 export const newEvent = defineEndpoint({
   method: 'post',
   path: '/api/events',
   access: apiRole('EVENTS_CREATE'),
   summary: 'Create an event',
   description:
-    'Takes recordings in and starts a workflow, or has recordings made: with `scheduling` the workflow starts once the recording has come. `acl`, `metadata` and `processing` are needed, tracks are not. Parts may come in any order; other parts are ignored.',
+    'Receives recordings and starts a workflow, or schedules recordings: with `scheduling`, the workflow starts when the recording arrives. `acl`, `metadata` and `processing` are required, tracks are optional. Parts may be in any order; unknown parts are ignored.',
   repeatable: REPEATABLE,
   form: {
     streams: Object.keys(FLAVORS),
     schema: z.object({
       ...newJsonParts,
-      scheduling: jsonText(NewScheduling, 'What is to be recorded, when and by which agent.')
+      scheduling: jsonText(NewScheduling, 'The time and the agent of the recording.')
         .optional()
         .meta({ 'x-since': EVENT_CHANGES.scheduling }),
       ...fileParts,
@@ -54,12 +53,12 @@ export const newEvent = defineEndpoint({
   },
   answers: {
     200: {
-      description: 'The events that a recurrence rule gives have been created; they are in chronological order.',
+      description: 'The events of a recurrence rule were created, in chronological order.',
       body: CreatedEvents,
       example: [{ identifier: EVENT_ID }, { identifier: NEXT_EVENT_ID }],
     },
     201: {
-      description: 'The event has been created. Unless its recording is still to come, its workflow starts.',
+      description: 'The event was created. Its workflow starts, unless its recording is still to come.',
       body: Created,
       example: { identifier: EVENT_ID },
       headers: createdHeaders(`${EXAMPLE_URL}/api/events/${EVENT_ID}`),
@@ -110,7 +109,7 @@ async function create(request: EndpointRequest, services: Services, remember: Re
   return answer;
 }
 
-/** 201 for one event, 200 for several. */
+/** Answers 201 for one event, 200 for several. */
 function answerCreated(c: Context, ids: readonly string[], publicUrl: string): Response {
   const [id, ...more] = ids;
   if (id === undefined || more.length > 0) {

@@ -30,12 +30,10 @@ const UNPARSABLE_FLAVOR = refusal(
   (flavor: string, reason: string) => `Could not parse flavor ${flavor}; ${reason}`,
   ['captions', 'it must be a type and a subtype with one slash between them'],
 );
-/** Whatever else is wrong with a track. */
 const CANNOT_ADD = refusal(400, (reason: string) => `Could not add track: ${reason}`, [
   'the form holds no file in the part track.',
 ]);
 
-/** The flavor of a track: a type and a subtype. The messages say what is wrong with one. */
 const Flavor = z
   .string({ error: NO_FLAVOR })
   .trim()
@@ -49,27 +47,26 @@ const Flavor = z
 const Tag = z
   .string()
   .max(TAG_LENGTH, { error: `a tag is longer than ${TAG_LENGTH} characters.`, abort: true })
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'a tag holds a character that nobody can see.' });
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'a tag contains a control character.' });
 
-/** What a client asks for beside the file of a track. The messages are reasons why it cannot be added. */
+/** The fields of the form. Messages complete the sentences of `UNPARSABLE_FLAVOR` and `CANNOT_ADD`. */
 const TrackForm = z.object({
-  flavor: Flavor.meta({ description: 'What the track shows.', example: 'captions/source' }),
+  flavor: Flavor.meta({ description: 'The flavor of the track.', example: 'captions/source' }),
   tags: z
     .string()
     .optional()
     .transform((text = '') => [...new Set(text.split(',').map((tag) => tag.trim()))].filter((tag) => tag))
-    .pipe(z.array(z.string()).max(MOST_TAGS, { error: `there may be ${MOST_TAGS} tags, and here are more.` }))
+    .pipe(z.array(z.string()).max(MOST_TAGS, { error: `the maximum number of tags is ${MOST_TAGS}.` }))
     .pipe(z.array(Tag))
-    .describe('With commas between them.'),
+    .describe('Separated by commas.'),
   overwriteExisting: z
     .string()
     .trim()
     .optional()
     .pipe(TextFlag)
-    .describe('`true` replaces the tracks of the flavor (and of the same `lang:` tag, if there is one).'),
+    .describe('`true` replaces the tracks of the flavor (and of the same `lang:` tag, if any).'),
 });
 
-/** What a client asks for beside the file of a track; `overwriteExisting`: whether its like make room for it. */
 type TrackRequest = z.infer<typeof TrackForm>;
 
 /** Reads the form fields of a track. @throws {HttpError} 400 with the sentences clients know (compatibility 3.13) */
@@ -85,8 +82,8 @@ export function parseTrackRequest(fields: ReadonlyMap<string, string>): TrackReq
 type Services = Omit<DoorServices, 'catalogs'>;
 
 /**
- * Captions and other tracks for an event that is there already, also the recording of a scheduled one. A workflow that
- * starts meanwhile waits, and then works with the new tracks.
+ * Adds captions and other tracks to an existing event, also the recording of a scheduled one. A workflow that starts during
+ * the transaction waits and then uses the new tracks.
  */
 export const addTrack = defineEndpoint({
   method: 'post',
@@ -94,7 +91,7 @@ export const addTrack = defineEndpoint({
   access: apiRole('EVENTS_TRACK_EDIT'),
   summary: 'Add a track to an event',
   description:
-    'Captions, for example. No workflow is started, unless it is the recording that a scheduled event awaited. With `overwriteExisting` and without a file, the matching tracks are removed.',
+    'For example captions. Starts no workflow, except for the recording of a scheduled event. With `overwriteExisting` and without a file, the matching tracks are removed.',
   params: eventParams,
   form: {
     streams: ['track'],
@@ -110,7 +107,7 @@ export const addTrack = defineEndpoint({
       overwriteExisting: 'true',
     },
   },
-  answers: { 200: { description: 'It has been added.' } },
+  answers: { 200: { description: 'The track was added.' } },
   refusals: [UNPARSABLE_FLAVOR, CANNOT_ADD, UNABLE_TO_FIND, TRACKS_LOCKED, RECORDED_ALREADY, ...UPLOAD_REFUSALS],
   handle: (request, services: Services) =>
     receiveTrack(request, request.params.event_id, services).catch((error) => answerFailure(request.c, error)),
@@ -120,7 +117,7 @@ async function receiveTrack(request: EndpointRequest, id: string, services: Serv
   const { c } = request;
   const { principal, requestId, log } = c.var;
   const { database } = services;
-  // Before the body is read: a refusal then costs the client nothing.
+  // Before the body is read, so that a refused client need not send it.
   await requireIdleEvent(database, principal, id);
   await using form = await receiveForm(request, { detect: detectTrackType, reword }, services);
   const wanted = parseTrackRequest(form.fields);
@@ -139,21 +136,21 @@ async function receiveTrack(request: EndpointRequest, id: string, services: Serv
   return c.body(null, 200);
 }
 
-/** Refuses an event whose tracks may not be changed now; all of that may change while the file comes in. */
+/** Refuses an event whose tracks cannot be changed now. `accept` checks again, because this may change during the upload. */
 async function requireIdleEvent(db: Queryable, principal: Principal, id: string): Promise<void> {
   await requireAccess(db, 'events', principal, id, 'write', UNABLE_TO_FIND);
   const event = await db.selectFrom('events').select('processing_state').where('id', '=', id).executeTakeFirst();
   if (event && isActive(event.processing_state)) throw TRACKS_LOCKED(id);
 }
 
-/** The one file of the form; without one, tracks can only go. @throws {HttpError} 400 */
+/** Returns the only file of the form; none is allowed only with `overwriteExisting`. @throws {HttpError} 400 */
 function tracksOf(files: readonly ReceivedFile[], { flavor, tags, overwriteExisting }: TrackRequest): NewTrack[] {
   if (files.length > 1) throw CANNOT_ADD('the form holds more than one file in the part track.');
   if (files.length === 0 && !overwriteExisting) throw CANNOT_ADD('the form holds no file in the part track.');
   return files.map(({ field, ...file }) => ({ ...file, id: randomUUID(), flavor, tags }));
 }
 
-/** What a form of another kind is, and a broken one. */
+/** Rewords refusals of broken forms and of other content types. */
 function reword(refusal: HttpError): HttpError {
   if (![400, 415].includes(refusal.status)) return refusal;
   return CANNOT_ADD(refusal.message).with(refusal.headers);

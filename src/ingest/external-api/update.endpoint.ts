@@ -25,28 +25,28 @@ import { receiveForm } from '../receive-form.ts';
 import { FINISHED_UPLOADS_REFUSALS, NOT_AWAITED, parseUploads, uploadsPart } from '../tus/finished-uploads.ts';
 
 const NO_FORM = refusal(400, 'No multipart content');
-/** The event may be read but not changed. */
+/** For an event that the account can read but not change. */
 const NOT_YOURS = refusal(401, '');
 
 interface Services extends DoorServices {
   config: DoorServices['config'] & Pick<Config, 'scheduling'>;
 }
 
-/** Only a scheduled event takes files, once; of all others they are read and dropped. */
+/** Only a scheduled event accepts files, once; files for other events are read and discarded. */
 export const changeEvent = defineEndpoint({
   method: 'post',
   path: '/api/events/{event_id}',
   access: apiRole('EVENTS_EDIT'),
   summary: 'Update an event',
   description:
-    'Only what is given changes, all of it or nothing. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come; their recording may be sent along, once, and starts the workflow; another one may follow when that has failed. Files for other events are ignored, `uploads` for them refused.',
+    'Only the given parts change, all of them or none. A new `acl` replaces the old one. `processing` and `scheduling` are for events whose recording is still to come. Their recording may be sent once and starts the workflow; another one may follow if that failed. For other events, files are ignored and `uploads` are refused.',
   params: eventParams,
   form: {
     streams: Object.keys(FLAVORS),
     schema: z
       .object({
         ...jsonParts,
-        scheduling: jsonText(SchedulingUpdate, 'When and by which agent it is to be recorded.').meta({
+        scheduling: jsonText(SchedulingUpdate, 'The time and the agent of the recording.').meta({
           'x-since': EVENT_CHANGES.scheduling,
         }),
       })
@@ -54,7 +54,7 @@ export const changeEvent = defineEndpoint({
       .extend({ ...fileParts, uploads: uploadsPart.optional() }),
     example: { ...exampleParts, scheduling: JSON.stringify(SCHEDULING) },
   },
-  answers: { 204: { description: 'It has been updated.' }, 409: CONFLICT },
+  answers: { 204: { description: 'The event was updated.' }, 409: CONFLICT },
   refusals: [
     NO_FORM,
     ...PART_REFUSALS,
@@ -76,16 +76,16 @@ async function update(request: EndpointRequest, id: string, services: Services):
   const { c } = request;
   const { principal, requestId, version, log } = c.var;
   const { config, database, catalogs } = services;
-  // Before the body is read: a refusal then costs the client nothing.
+  // Before the body is read, so that a refused client need not send it.
   await requireAccess(database, 'events', principal, id, 'write', EVENT_MISSING, NOT_YOURS);
   if (!isMultipart(c.req.header('Content-Type') ?? '')) throw NO_FORM();
-  const admits = admitting(database, id);
-  const takes = async () => ((await admits()) ? 'store' : 'drop');
+  const isAwaiting = acceptsRecording(database, id);
+  const takes = async () => ((await isAwaiting()) ? 'store' : 'drop');
   await using form = await receiveForm(request, { takes }, services);
   const tracks = tracksOf(form.files);
   const uploads = parseUploads(form.fields);
-  // Who names them has sent them for this: they are not dropped without a word, as files have to be.
-  if (uploads.length > 0 && !(await admits())) throw NOT_AWAITED(id);
+  // Unlike files, uploads are not ignored: clients name them only for this purpose.
+  if (uploads.length > 0 && !(await isAwaiting())) throw NOT_AWAITED(id);
   const gapMs = config.scheduling.minGapMs;
   const unknown = () => EVENT_MISSING(id);
   const edits = parseEdits(form.fields, { catalogs: catalogs.event, version, gapMs, unknown });
@@ -103,14 +103,14 @@ async function update(request: EndpointRequest, id: string, services: Services):
     const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
     log.info(
       { eventId: id, tracks: tracks.length + uploads.length, bytes },
-      'the recording of a scheduled event came in',
+      'received the recording of a scheduled event',
     );
   }
   return c.body(null, 204);
 }
 
-/** A recording is taken for an event that awaits one; asked at the first file or upload, for all of them. */
-function admitting(database: Database, id: string): () => Promise<boolean> {
+/** Returns a function that is true if the event awaits a recording. It queries the database once. */
+function acceptsRecording(database: Database, id: string): () => Promise<boolean> {
   let awaited: Promise<boolean> | undefined;
   const isAwaited = async () => {
     const progress = await findProgress(database, id);

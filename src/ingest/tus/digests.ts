@@ -1,28 +1,27 @@
 import { beginSha256, type Sha256 } from '#platform/storage/thread/sha256.ts';
 
-/** As many as may be in use; of one more, the oldest is dropped. */
+/** The maximum number of digests; the least recently used one is dropped. */
 const MOST = 10_000;
 
-/** The digest of what comes of an upload. */
+/** The digest of the received bytes of an upload. */
 export class Digest {
   readonly #sum: Sha256 = beginSha256();
   #dropped = false;
-  /** How many bytes it has seen. */
   bytes = 0;
 
-  /** Adds bytes. @returns nothing when they are not needed any more */
+  /** Adds bytes. @returns undefined if it was dropped */
   add(more: Uint8Array): Promise<void> | undefined {
     if (this.#dropped) return undefined;
     this.bytes += more.length;
     return this.#sum.add(more);
   }
 
-  /** Ends it. @returns hexadecimal digits; undefined when it was dropped, and has not seen all */
+  /** Returns hexadecimal digits; undefined if it was dropped. */
   async digest(): Promise<string | undefined> {
     return this.#dropped ? undefined : this.#sum.digest();
   }
 
-  /** Drops it, also while bytes are added. */
+  /** Drops it, even while bytes are being added. */
   drop(): void {
     if (!this.#dropped) this.#sum.drop();
     this.#dropped = true;
@@ -30,13 +29,13 @@ export class Digest {
 }
 
 /**
- * SHA-256 of uploads whose every byte has come to this process. A digest cannot be handed to another process: the one of an
- * upload that several have received is unknown until the whole object is read.
+ * SHA-256 digests of uploads that this process receives. A digest cannot move to another process: if several processes
+ * receive an upload, its digest is unknown until the whole object is read.
  */
 export class Digests {
   readonly #digests = new Map<string, Digest>();
 
-  /** The digest of an upload of which `bytes` have come, to be fed with what comes; undefined when it is unknown. */
+  /** Returns the digest of the first `bytes` of an upload, to which the next bytes are added; undefined if unknown. */
   at(id: string, bytes: number): Digest | undefined {
     let digest = this.#digests.get(id);
     if (bytes === 0 || digest?.bytes !== bytes) {
@@ -44,7 +43,7 @@ export class Digests {
       if (bytes > 0) return undefined;
       digest = new Digest();
     }
-    // The map keeps the order in which they were used.
+    // The map is ordered by last use.
     this.#digests.delete(id);
     this.#digests.set(id, digest);
     const [oldest] = this.#digests.keys();
@@ -52,7 +51,7 @@ export class Digests {
     return digest;
   }
 
-  /** Drops a digest. @param only leaves another one alone that has come in its place */
+  /** Drops a digest. @param only the digest to drop; one that has replaced it is kept */
   forget(id: string, only = this.#digests.get(id)): void {
     only?.drop();
     if (this.#digests.get(id) === only) this.#digests.delete(id);

@@ -5,6 +5,7 @@ import type { Principal } from '#access/principal.ts';
 import { EVENT_ID } from '#catalogue/events/examples.ts';
 import { FLAVOR } from '#catalogue/events/flavor.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
+import { parseJson } from '#metadata/parse.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { jsonText } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
@@ -12,32 +13,30 @@ import { commitOwned, StagingExpired } from '#platform/storage/staging-entries.t
 import { FLAVORS, flavorOf } from '../event-form.ts';
 import { ownerOf } from './uploads.ts';
 
-/** An upload that is to become a track. */
+/** A finished upload that becomes a track. */
 export interface UploadOf {
   id: string;
-  /** The flavor of the track; the one that the upload was begun with unless given. */
+  /** The flavor of the track; by default that of the upload. */
   flavor: string | undefined;
 }
 
 const MOST = 10;
 const EXAMPLE_ID = '0Zb1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi';
 const FIELDS = Object.keys(FLAVORS);
-const NO_ID = 'it must be the last part of the address of an upload';
+const NO_ID = 'it must be the last segment of the URL of an upload';
 const NO_UPLOAD_OF = "it must be an object with an 'id' and a 'field' or 'flavor'";
 const NO_LIST = "it must be a JSON array of objects with an 'id' and a 'field' or 'flavor'";
 
 export const UNPARSABLE_UPLOADS = refusal(400, (reason: string) => `The part 'uploads' cannot be read: ${reason}.`, [
   NO_LIST,
 ]);
-export const NO_UPLOAD = refusal(
-  404,
-  (id: string) => `There is no upload '${id}': it has expired or was given up, or there never was one.`,
-  [EXAMPLE_ID],
-);
+export const NO_UPLOAD = refusal(404, (id: string) => `The upload '${id}' does not exist or has expired.`, [
+  EXAMPLE_ID,
+]);
 export const UPLOAD_UNFINISHED = refusal(
   400,
   (id: string, offset: number, length: number | null) =>
-    `The upload '${id}' is not finished: ${offset} of ${length ?? 'an unknown number of'} bytes have come.`,
+    `The upload '${id}' is not finished: ${offset} of ${length ?? 'an unknown number of'} bytes were received.`,
   [EXAMPLE_ID, 5_242_880, 10_485_760],
 );
 export const UPLOAD_USED = refusal(409, (id: string) => `The upload '${id}' is part of an event already.`, [
@@ -47,15 +46,14 @@ export const UPLOAD_EMPTY = refusal(400, (id: string) => `The upload '${id}' is 
 export const UPLOAD_WITHOUT_FLAVOR = refusal(
   400,
   (id: string) =>
-    `The upload '${id}' needs a 'field' (presenter, presentation or audio) or a 'flavor', since it was begun without one.`,
+    `The upload '${id}' was created without a 'flavor'; a 'field' (presenter, presentation or audio) or a 'flavor' is required.`,
   [EXAMPLE_ID],
 );
 export const NOT_AWAITED = refusal(
   409,
-  (event: string) => `The event '${event}' awaits no recording; its uploads are left as they are.`,
+  (event: string) => `The event '${event}' awaits no recording; the uploads were not used.`,
   [EVENT_ID],
 );
-/** The refusals of a request that names finished uploads. */
 export const FINISHED_UPLOADS_REFUSALS = [
   ...[UNPARSABLE_UPLOADS, NO_UPLOAD, UPLOAD_UNFINISHED, UPLOAD_USED, UPLOAD_EMPTY, UPLOAD_WITHOUT_FLAVOR],
 ];
@@ -66,20 +64,20 @@ const Upload = z
       id: z
         .string(NO_ID)
         .regex(/^[\w-]{1,64}$/, NO_ID)
-        .describe('The last part of the address of the upload.'),
+        .describe('The last segment of the URL of the upload.'),
       field: z
         .enum(FIELDS, `it must be one of ${FIELDS.join(', ')}`)
         .optional()
-        .describe('As which part it would have come.'),
+        .describe('The form field whose flavor the track gets.'),
       flavor: z
         .string()
-        .regex(FLAVOR, 'it must be a type and a subtype with a slash between them')
+        .regex(FLAVOR, 'it must have the form type/subtype')
         .optional()
-        .describe('What it shows; without one and without a `field`, as it was begun.'),
+        .describe('The flavor of the track; by default, if `field` is absent as well, that of the upload.'),
     },
     NO_UPLOAD_OF,
   )
-  .refine((named) => !(named.field && named.flavor), "it has a 'field' and a 'flavor', where one is needed");
+  .refine((named) => !(named.field && named.flavor), "it must have either a 'field' or a 'flavor', not both");
 const Uploads = z
   .array(Upload, NO_LIST)
   .max(MOST, `it names more than ${MOST} uploads`)
@@ -87,10 +85,7 @@ const Uploads = z
   .meta({ id: 'FinishedUploads', example: [{ id: EXAMPLE_ID, field: 'presenter' }] });
 
 /** The form field that names finished uploads. */
-export const uploadsPart = jsonText(
-  Uploads,
-  'Finished uploads that become tracks, beside and after those in parts with files.',
-);
+export const uploadsPart = jsonText(Uploads, 'Finished uploads that become tracks, after those in file parts.');
 
 /**
  * Reads the form field `uploads`; an empty one counts as absent.
@@ -100,7 +95,7 @@ export const uploadsPart = jsonText(
 export function parseUploads(fields: ReadonlyMap<string, string>): UploadOf[] {
   const text = fields.get('uploads')?.trim();
   if (!text) return [];
-  const parsed = Uploads.safeParse(parseJson(text));
+  const parsed = Uploads.safeParse(parseJson(text, () => UNPARSABLE_UPLOADS(NO_LIST)));
   if (!parsed.success) {
     const { path = [], message = '' } = parsed.error.issues[0] ?? {};
     throw UNPARSABLE_UPLOADS([...path.map((step) => `${String(step)}:`), message].join(' '));
@@ -108,21 +103,13 @@ export function parseUploads(fields: ReadonlyMap<string, string>): UploadOf[] {
   return parsed.data.map(({ id, field, flavor }) => ({ id, flavor: field ? flavorOf(field) : flavor }));
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Makes tracks of uploads for an event that the same transaction writes: their objects leave the staging ledger. Call
- * `assignUploads` with the event then, so that no other can have them.
+ * `assignUploads` afterwards, so that no other event can use them.
  *
  * @returns the tracks, in the order of the uploads
- * @throws {HttpError} 404 for one that does not exist for the account, 400 for one that is not finished, 409 for one that
- * was taken before; the transaction must roll back
+ * @throws {HttpError} 404 if an upload does not exist for the account, 400 if it is not finished, 409 if another event has
+ * it; the transaction must roll back
  */
 export async function takeUploads(
   trx: Transaction,
@@ -130,13 +117,13 @@ export async function takeUploads(
   principal: Principal,
 ): Promise<NewTrack[]> {
   const taken = new Map<string, NewTrack>();
-  // In one order, so that two requests for the same uploads wait for each other instead of giving up.
+  // Sorted, so that two requests for the same uploads do not deadlock.
   for (const upload of [...uploads].sort((a, b) => (a.id < b.id ? -1 : 1)))
     taken.set(upload.id, await takeOne(trx, upload, principal));
   return uploads.map(({ id }) => taken.get(id) as NewTrack);
 }
 
-/** Records which event has uploads that were taken. */
+/** Assigns uploads to the event that has their tracks. */
 export async function assignUploads(trx: Transaction, uploads: readonly UploadOf[], eventId: string): Promise<void> {
   if (uploads.length === 0) return;
   const ids = uploads.map(({ id }) => id);

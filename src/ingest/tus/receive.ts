@@ -4,41 +4,41 @@ import { detectMediaType, HEAD_BYTES } from '#platform/media/signature.ts';
 import { ObjectNotFound, type ObjectStorage, type Piece, refused } from '#platform/storage/port.ts';
 import { uploadedBytes } from '#platform/telemetry/metrics.ts';
 import type { Digest } from './digests.ts';
-import { type Progress, receiptsOf, recordProgress } from './progress.ts';
 import type { Checksum } from './tus-headers.ts';
-import { CHECKSUM_MISMATCH, UPLOAD_TOO_LONG } from './tus-refusals.ts';
+import { CHECKSUM_MISMATCH, UPLOAD_TOO_LONG } from './tus-headers.ts';
 import type { Upload, UploadParts } from './uploads.ts';
+import { type Progress, receiptsOf, recordProgress } from './uploads.ts';
 
 const CHUNKS_AHEAD = 4;
-/** While bytes come that are not durable yet, an upload is extended after this part of its lifetime. */
+/** The fraction of its lifetime after which a slow upload is extended. */
 const EXTENDED_AFTER = 0.1;
 
-/** More bytes of an upload as they come. */
+/** The next bytes of an upload. */
 export interface Incoming {
-  /** The next chunk, undefined at the end. */
+  /** Returns the next chunk, undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** Nothing is kept of bytes that do not match it. */
+  /** Bytes that do not match are discarded. */
   verify: Checksum | undefined;
-  /** How long the upload may be while its length is deferred. */
+  /** The maximum size of an upload with a deferred length. */
   maxBytes: number;
-  /** Ends it; nothing more is recorded. */
+  /** Stops receiving; nothing more is recorded. */
   signal: AbortSignal;
 }
 
-/** The object of the upload does not exist any more. */
+/** The object of the upload no longer exists. */
 export class UploadGone extends Error {
   override name = 'UploadGone';
 }
 
 /**
- * Receives more of an upload. What has come before an error is kept and counts, unless it was to be verified.
+ * Receives the next bytes of an upload. Bytes received before an error are kept, unless they have a checksum.
  *
  * @param upload as `beginWriting` returned it
- * @returns the upload as it is then
- * @throws what reading failed with, after what came before has been kept
- * @throws {HttpError} 413 for more than the upload may have, 460 for a checksum that does not match
+ * @returns the upload's new state
+ * @throws the error of reading, after the bytes before it have been saved
+ * @throws {HttpError} 413 for too many bytes, 460 for a wrong checksum
  * @throws {StorageRefused}
- * @throws {UploadLost} when another request writes to it
+ * @throws {UploadLost} if another request writes to it
  * @throws {UploadGone}
  */
 export async function receive(parts: UploadParts, upload: Upload, incoming: Incoming): Promise<Upload> {
@@ -55,13 +55,12 @@ class Writing {
   readonly #parts: UploadParts;
   readonly #incoming: Incoming;
   readonly #digest: Digest | undefined;
-  /** As last recorded. */
+  /** The last recorded state. */
   #upload: Upload;
-  /** Durable, and not yet recorded. */
+  /** Durable pieces that are not recorded yet. */
   readonly #pieces: Piece[] = [];
   #received = 0;
   #extendedAt = performance.now();
-  /** What reading failed with. */
   #fault: { error: unknown } | undefined;
 
   constructor(parts: UploadParts, upload: Upload, incoming: Incoming) {
@@ -85,7 +84,7 @@ class Writing {
         onRest: (rest) => this.#finish(rest),
       });
     } catch (error) {
-      // It has seen bytes that do not count, and others may come in their place.
+      // The digest includes bytes that were not kept.
       this.#parts.digests.forget(this.#upload.id, this.#digest);
       throw error;
     }
@@ -93,7 +92,7 @@ class Writing {
     return this.#upload;
   }
 
-  /** The rest of before, which the digest has seen, is left out. */
+  /** Skips the rest of the last request, which the digest includes already. */
   #addTo(digest: Digest): (bytes: Uint8Array) => Promise<void> | undefined {
     let seen = this.#upload.rest?.bytes ?? 0;
     return (bytes) => {
@@ -103,7 +102,7 @@ class Writing {
     };
   }
 
-  /** Yields the rest of before, and what comes until reading fails. */
+  /** Yields the rest of the last request, then the new bytes until reading fails. */
   async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
     const { read, verify, maxBytes, signal } = this.#incoming;
     const { rest, length = maxBytes, offset } = this.#upload;
@@ -129,11 +128,11 @@ class Writing {
     }
   }
 
-  /** Keeps an upload that comes slowly from expiring before a piece is durable. */
+  /** Prevents a slow upload from expiring before its next piece is durable. */
   async #extend(): Promise<void> {
     if (performance.now() - this.#extendedAt < this.#parts.lifetimeMs * EXTENDED_AFTER) return;
     this.#extendedAt = performance.now();
-    // A piece may be recorded concurrently, whose result counts.
+    // The result is ignored: a piece may be recorded concurrently.
     const { database } = this.#parts;
     await inTransaction(database, (trx) => recordProgress(trx, this.#upload, {}, this.#parts));
   }
@@ -181,15 +180,15 @@ class Writing {
   }
 }
 
-/** Records that an object is complete: the process that completed it was killed before it could. */
+/** Records the completion of an object whose process was killed before it could do so. */
 async function recordCompleted(parts: UploadParts, upload: Upload): Promise<Upload> {
   const { database, storage } = parts;
   const { size, mediatype } = await inspect(storage, upload.key).catch(async (error) => {
-    // A storage that is away, such as a folder that is not mounted, has no object either.
+    // An unavailable storage, such as an unmounted folder, finds no object either.
     if (error instanceof ObjectNotFound) await storage.check().catch(throwRefused);
-    throw error instanceof ObjectNotFound ? new UploadGone('The object is gone.') : error;
+    throw error instanceof ObjectNotFound ? new UploadGone('The object of the upload is missing.') : error;
   });
-  if (size !== upload.length) throw new UploadGone('The object is another one.');
+  if (size !== upload.length) throw new UploadGone('The object of the upload has another size.');
   const found = { mediatype, sha256: undefined, bytes: size - upload.stored };
   return inTransaction(database, (trx) => recordProgress(trx, upload, { found }, parts));
 }
@@ -206,12 +205,12 @@ async function inspect(storage: ObjectStorage, key: string): Promise<{ size: num
   }
 }
 
-/** Throws what reading from the storage failed with as the storage's refusal. */
+/** Converts an error of reading from the storage. */
 function throwRefused(error: unknown): never {
   throw error instanceof ObjectNotFound ? error : refused(error);
 }
 
-/** Makes a stream; that of `Readable.from` does not end before the chunk has come that it waits for. */
+/** Like `Readable.from`, whose stream cannot be destroyed while it waits for a chunk. */
 function streamOf(chunks: AsyncGenerator<Uint8Array>): Readable {
   return new Readable({
     objectMode: true,

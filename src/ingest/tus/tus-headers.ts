@@ -1,17 +1,66 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
-import {
-  ALGORITHMS,
-  BAD_CHECKSUM,
-  BAD_LENGTH,
-  BAD_METADATA,
-  BAD_NUMBER,
-  LENGTH_TOO_LARGE,
-  NO_CONCATENATION,
-  OFFSET_STREAM,
-  VERSION,
-  WRONG_VERSION,
-} from './tus-refusals.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
+import { UPLOAD_REFUSALS } from '../answer-failure.ts';
+
+/** The version of the protocol, in every request and answer. */
+export const VERSION = '1.0.0';
+/** The content type of the bytes of an upload. */
+const OFFSET_STREAM = 'application/offset+octet-stream';
+/** The algorithms of `Upload-Checksum`. */
+export const ALGORITHMS: readonly string[] = ['sha1', 'sha256', 'sha512', 'md5'];
+const CLOSE = { Connection: 'close' };
+
+export const WRONG_VERSION = refusal(412, `Tus-Resumable must be ${VERSION}.`, [], {
+  'Tus-Version': VERSION,
+});
+export const NO_OFFSET_STREAM = refusal(415, `The content type must be ${OFFSET_STREAM}.`, [], CLOSE);
+const BAD_NUMBER = refusal(400, (header: string) => `${header} must be a whole number of bytes, such as 1048576.`, [
+  'Upload-Offset',
+]);
+export const BAD_LENGTH = refusal(400, 'Either Upload-Length or Upload-Defer-Length: 1 is required.');
+export const LENGTH_KNOWN = refusal(400, 'Upload-Length must not change and must not be less than Upload-Offset.');
+export const BAD_METADATA = refusal(
+  400,
+  (most: number) =>
+    `Upload-Metadata must be a comma-separated list of unique keys, each followed by a space and its value in Base64, of at most ${most} characters.`,
+  [8192],
+);
+export const BAD_FLAVOR = refusal(
+  400,
+  "The 'flavor' in Upload-Metadata must have the form type/subtype, such as presenter/source.",
+);
+const NO_CONCATENATION = refusal(400, 'Upload-Concat is not supported: send the file as one upload.');
+const BAD_CHECKSUM = refusal(
+  400,
+  `Upload-Checksum must be one of ${ALGORITHMS.join(', ')}, a space, and the checksum in Base64.`,
+);
+// tus defines status 460, which no table of statuses has.
+export const CHECKSUM_MISMATCH = refusal(460 as 400, 'The bytes do not match Upload-Checksum and were discarded.');
+export const BAD_OVERRIDE = refusal(
+  405,
+  'A POST to an upload needs the header X-HTTP-Method-Override with the value PATCH or DELETE.',
+  [],
+  { Allow: 'GET, HEAD, PATCH, DELETE' },
+);
+export const OTHER_OFFSET = refusal(409, 'Upload-Offset must equal the offset that HEAD returns.');
+export const UPLOAD_GONE = refusal(410, 'The upload no longer exists.');
+export const UPLOAD_LOCKED = refusal(423, 'Another request is writing to the upload. Try again.');
+export const UPLOAD_TOO_LONG = refusal(413, 'Received more bytes than Upload-Length or Tus-Max-Size.', [], CLOSE);
+const LENGTH_TOO_LARGE = refusal(
+  413,
+  (bytes: number) => `Upload-Length must be at most ${bytes}.`,
+  [100 * 2 ** 30],
+  CLOSE,
+);
+/** Refusals of every request to an upload. */
+export const TUS_REFUSALS = [WRONG_VERSION, UPLOAD_LOCKED, UPLOAD_GONE];
+const BYTE_REFUSALS = [
+  ...[WRONG_VERSION, BAD_NUMBER, NO_CONCATENATION, BAD_CHECKSUM, CHECKSUM_MISMATCH, NO_OFFSET_STREAM],
+  ...[UPLOAD_TOO_LONG, LENGTH_TOO_LARGE, ...UPLOAD_REFUSALS],
+];
+export const TUS_CREATION_REFUSALS = [BAD_LENGTH, BAD_METADATA, ...BYTE_REFUSALS];
+export const TUS_APPEND_REFUSALS = [OTHER_OFFSET, LENGTH_KNOWN, ...BYTE_REFUSALS];
 
 /** The headers of answers that pages of other sites may read. */
 export const TUS_EXPOSED = [
@@ -21,7 +70,7 @@ export const TUS_EXPOSED = [
 const MOST_METADATA = 8192;
 
 /** `Upload-Metadata`, decoded; null for a key without a value. */
-export type Metadata = Readonly<Record<string, string | null>>;
+type Metadata = Readonly<Record<string, string | null>>;
 
 /** `Upload-Checksum`: the hash to feed with the bytes, and its digest in Base64. */
 export interface Checksum {
@@ -29,7 +78,7 @@ export interface Checksum {
   expected: string;
 }
 
-/** The headers that the protocol gives a request; lengths in bytes. */
+/** The headers of a request; lengths in bytes. */
 export interface TusHeaders {
   offset?: number;
   length?: number | undefined;
@@ -37,9 +86,9 @@ export interface TusHeaders {
   /** `Upload-Metadata` as it was sent. */
   sent: string;
   checksum?: Checksum | undefined;
-  /** Says how long the body is; 0 for one that says nothing of it. */
+  /** The declared length of the body; 0 if it is not declared. */
   contentLength: number;
-  /** Whether the body holds bytes of the upload. */
+  /** True if the body holds bytes of the upload. */
   isStream: boolean;
 }
 
@@ -54,10 +103,17 @@ export function tusHeaders(): MiddlewareHandler {
   };
 }
 
+/** Returns the method in `X-HTTP-Method-Override`, for clients that can only send POST. @throws {HttpError} 405 for others */
+export function overridingMethod(headers: Headers): 'PATCH' | 'DELETE' | undefined {
+  const method = headers.get('X-HTTP-Method-Override')?.trim().toUpperCase();
+  if (method === undefined || method === 'PATCH' || method === 'DELETE') return method;
+  throw BAD_OVERRIDE();
+}
+
 /**
  * Reads the headers of a request.
  *
- * @param method as which the request is meant
+ * @param method the method after `X-HTTP-Method-Override`
  * @throws {HttpError} 400, 412 and 413
  */
 export function readTusHeaders(method: string, headers: Headers, maxBytes: number): TusHeaders {
@@ -91,7 +147,7 @@ function readNumber(headers: Headers, name: string): number | undefined {
   return Number(value);
 }
 
-/** Reads `Upload-Metadata`, empty for none. @throws {HttpError} 400 */
+/** Reads `Upload-Metadata`. @throws {HttpError} 400 */
 export function readMetadata(sent: string): Metadata {
   const text = sent.trim();
   const metadata: Record<string, string | null> = {};
@@ -99,7 +155,7 @@ export function readMetadata(sent: string): Metadata {
   for (const pair of text === '' ? [] : text.split(',')) {
     // A key MUST NOT contain spaces and commas, and MUST NOT be empty. Some clients put a space after the comma.
     const [, key, value] = /^([!-+\--~]+)(?: ([A-Za-z\d+/]*={0,2}))?$/.exec(pair.trim()) ?? [];
-    // All keys MUST be unique. What every object has is no key either.
+    // All keys MUST be unique. Property names of every object are refused as well.
     if (!key || key in metadata || (value && value.length % 4 !== 0)) throw BAD_METADATA(MOST_METADATA);
     metadata[key] = value ? Buffer.from(value, 'base64').toString() : null;
   }

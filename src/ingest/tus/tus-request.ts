@@ -8,46 +8,44 @@ import { BodyReader, ClientGone } from '#platform/http/form/body.ts';
 import { abortedUploads } from '#platform/telemetry/metrics.ts';
 import { answerFailure } from '../answer-failure.ts';
 import type { UploadGate } from '../gate.ts';
-import { beginWriting, declareLength, lockUpload } from './progress.ts';
 import { receive, UploadGone } from './receive.ts';
 import type { TusHeaders } from './tus-headers.ts';
-import { UPLOAD_GONE, UPLOAD_LOCKED, UPLOAD_TOO_LONG } from './tus-refusals.ts';
-import { type Upload, UploadLost, type UploadParts } from './uploads.ts';
+import { UPLOAD_GONE, UPLOAD_LOCKED, UPLOAD_TOO_LONG } from './tus-headers.ts';
+import { beginWriting, declareLength, lockUpload, type Upload, UploadLost, type UploadParts } from './uploads.ts';
 
-/** The services that requests are answered with. */
 export interface TusServices extends UploadParts {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs'>;
   locks: Locks;
   gate: UploadGate;
 }
 
-/** The state of an upload, of which nothing may have come yet. */
+/** The state of an upload, which may be empty. */
 export type UploadState = Pick<Upload, 'length' | 'offset' | 'metadata' | 'expiresAt' | 'complete'>;
 
-/** The request for a new upload; without a length while that is deferred. */
+/** The request for a new upload; without a length if that is deferred. */
 export type Creation = Pick<TusHeaders, 'length' | 'metadata' | 'sent'>;
 
-/** The uploads that a client may see. */
+/** The uploads that a client may access. */
 export interface Uploads {
-  /** The identifier of an upload that the request creates. */
+  /** The identifier that a new upload gets. */
   newId: string;
-  /** Whether a client knows the address of an upload before it creates it. */
-  known: boolean;
-  /** How large one may be, in bytes. */
+  /** True if clients know the URL of an upload before they create it. */
+  isKnown: boolean;
+  /** The maximum size of an upload. */
   maxBytes: number;
   address(id: string): string;
-  /** Creates an upload, or continues it where the same may be created twice. Its lock is taken. */
+  /** Creates an upload, or continues it where clients may create it twice. Take its lock first. */
   begin(id: string, creation: Creation): Promise<Upload>;
-  /** @throws {HttpError} for one that does not exist for the client */
+  /** @throws {HttpError} if it does not exist for the client */
   find(id: string): Promise<UploadState>;
-  /** Creates what is written to, if it does not exist yet. Its lock is taken. */
+  /** Creates the upload if it does not exist. Take its lock first. */
   open?(id: string): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Runs before the answer that all of an upload is there. @returns further headers of that answer */
+  /** Runs before the answer that an upload is complete. @returns further headers of that answer */
   completed?(id: string): Promise<Readonly<Record<string, string>>>;
 }
 
-/** The work of one request on its upload. */
+/** One request to an upload. */
 export class TusRequest {
   readonly headers: TusHeaders;
   readonly uploads: Uploads;
@@ -55,14 +53,14 @@ export class TusRequest {
   readonly #c: Context;
   readonly #services: TusServices;
   readonly #stop = new AbortController();
-  /** As last seen. */
+  /** The last known state. */
   #upload: UploadState | undefined;
   #created = false;
   #body: BodyReader | undefined;
-  /** No more of the body is wanted. */
-  #enough = false;
-  /** The body has come to its end. */
-  #ended = false;
+  /** True once the rest of the body is unwanted. */
+  #stopped = false;
+  /** True once the whole body was read. */
+  #wasRead = false;
 
   constructor(c: Context, services: TusServices, uploads: Uploads, headers: TusHeaders, id: string) {
     this.#c = c;
@@ -72,42 +70,40 @@ export class TusRequest {
     this.id = id;
   }
 
-  /** Takes the lock of the upload's writer. Who wants it next gets it as soon as what has come is kept. */
+  /** Takes the lock of the upload's writer. If another request asks for the lock, the received bytes are saved and the lock is released. */
   async lock(): Promise<AsyncDisposable> {
     const held = await lockUpload(this.#services.locks, this.id, {
       onWanted: () => this.#stopReading(),
-      // The connection broke on which the lock rests.
+      // The connection that held the lock broke.
       onLost: () => this.#stop.abort(DATABASE_AWAY()),
     });
     if (!held) throw UPLOAD_LOCKED();
     return { [Symbol.asyncDispose]: held.release };
   }
 
-  /** Creates the upload. */
   async create(): Promise<UploadState> {
     const upload = await this.uploads.begin(this.id, this.headers);
     this.#upload = upload;
     this.#created = true;
-    // Nothing else will come of it.
+    // No other request will complete an empty upload.
     return this.headers.length === 0 && !upload.complete ? this.write() : upload;
   }
 
-  /** Finds the upload. @throws {HttpError} for one that does not exist for the client */
+  /** @throws {HttpError} if the upload does not exist for the client */
   async find(): Promise<UploadState> {
     this.#upload = await this.uploads.find(this.id);
     return this.#upload;
   }
 
-  /** Declares the length that was deferred. */
   async declareLength(length: number): Promise<void> {
     await this.uploads.open?.(this.id);
     await declareLength(this.#services.database, this.id, length);
   }
 
-  /** Receives the body. @returns the offset that is durable then */
+  /** Receives the body. @returns the new offset, up to which all bytes are durable */
   async receive(): Promise<number> {
     this.#body = new BodyReader(this.#c.req.raw, this.#services.config.uploadIdleMs);
-    if (this.#enough) this.#stopReading();
+    if (this.#stopped) this.#stopReading();
     if (this.#upload?.complete) {
       if (await this.#read()) throw UPLOAD_TOO_LONG();
       return this.#upload.offset;
@@ -116,12 +112,11 @@ export class TusRequest {
     try {
       return (await this.write()).offset;
     } finally {
-      // Whatever stopped it, nobody waits for more.
       this.#stopReading();
     }
   }
 
-  /** Writes what is received, and completes an upload of which all has come. */
+  /** Writes the body, if any, and completes an upload that has all its bytes. */
   async write(): Promise<UploadState> {
     const { database, lifetimeMs } = this.#services;
     const upload = await inTransaction(database, (trx) => beginWriting(trx, this.id, lifetimeMs));
@@ -134,14 +129,14 @@ export class TusRequest {
     return this.#upload;
   }
 
-  /** Discards the upload and what has come of it. */
+  /** Deletes the upload and its bytes. */
   async discard(): Promise<void> {
     await this.uploads.remove(this.id);
     this.#services.digests.forget(this.id);
     this.#upload = undefined;
   }
 
-  /** Completes the answer. The upload's lock is released. */
+  /** Completes the answer. Release the upload's lock first. */
   async finish(response: Response): Promise<Response> {
     const { headers } = response;
     const upload = this.#upload;
@@ -152,26 +147,28 @@ export class TusRequest {
     return this.#close(response);
   }
 
-  /** Answers what was refused or has failed. @throws {HttpError} */
+  /** Answers a request that was refused or failed. @throws {HttpError} */
   async fail(error: unknown): Promise<Response> {
     const { log } = this.#c.var;
-    // An upload whose address no client knows is of no use.
-    if (this.#created && !this.uploads.known)
-      await this.discard().catch((err) => log.warn({ err }, 'an upload that no client knows stays until it expires'));
+    // No client knows the URL of this upload.
+    if (this.#created && !this.uploads.isKnown)
+      await this.discard().catch((err) =>
+        log.warn({ err }, 'could not delete an upload that no client knows; it remains until it expires'),
+      );
     return this.#close(answerFailure(this.#c, await this.#explain(error)));
   }
 
   async #explain(error: unknown): Promise<unknown> {
     const { log } = this.#c.var;
     if (error instanceof ClientGone) {
-      log.info('the client went away in the middle of an upload; what has come is kept');
+      log.info('the client disconnected during an upload; the received bytes are kept');
       abortedUploads.inc({ cause: 'client_gone' });
-      // Nobody reads it; the status is for the log.
+      // Only the log shows this status.
       return new HttpError(400, '', { Connection: 'close' });
     }
     if (error instanceof UploadLost) return UPLOAD_LOCKED();
     if (!(error instanceof UploadGone)) return error;
-    log.warn({ upload: this.id }, 'the object of an upload is gone, and so is the upload');
+    log.warn({ upload: this.id }, 'the object of an upload is missing; the upload was deleted');
     await this.discard();
     return UPLOAD_GONE();
   }
@@ -179,21 +176,21 @@ export class TusRequest {
   async #read(): Promise<Uint8Array | undefined> {
     const chunk = await this.#body?.read();
     if (chunk || !this.#body) return chunk;
-    if (!this.#enough) this.#ended = true;
-    // What is to be verified is kept whole or not at all, and another request wants to write before it is.
+    if (!this.#stopped) this.#wasRead = true;
+    // Bytes with a checksum are kept completely or not at all, and another request wants to write.
     else if (this.headers.checksum) throw UPLOAD_LOCKED();
     return undefined;
   }
 
-  /** Ends the body with what has come, also before it is read. */
+  /** Treats the body as finished, even if reading has not begun. */
   #stopReading(): void {
-    this.#enough = true;
+    this.#stopped = true;
     void this.#body?.cancel();
   }
 
-  /** Closes the connection of a client that may still be sending what nobody reads. */
+  /** Closes the connection of a client that may still be sending. */
   #close(response: Response): Response {
-    if (this.#body && !this.#ended) response.headers.set('Connection', 'close');
+    if (this.#body && !this.#wasRead) response.headers.set('Connection', 'close');
     return response;
   }
 }

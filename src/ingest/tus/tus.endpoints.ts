@@ -8,38 +8,33 @@ import { NO_UPLOAD } from './finished-uploads.ts';
 import { answerTusRequest } from './tus.ts';
 import {
   BAD_FLAVOR,
-  BAD_LENGTH,
-  BAD_METADATA,
   BAD_OVERRIDE,
-  BYTE_REFUSALS,
-  LENGTH_KNOWN,
-  OTHER_OFFSET,
-  UPLOAD_GONE,
-  UPLOAD_LOCKED,
-  WRONG_VERSION,
-} from './tus-refusals.ts';
+  overridingMethod,
+  TUS_APPEND_REFUSALS,
+  TUS_CREATION_REFUSALS,
+  TUS_REFUSALS,
+} from './tus-headers.ts';
 import type { TusServices, Uploads } from './tus-request.ts';
 import { beginUpload, discardUpload, findUpload, newUploadId } from './uploads.ts';
 
 const PATH = '/uploads';
 const TUS = '[tus 1.0.0](https://tus.io/protocols/resumable-upload)';
-const REFUSALS = [WRONG_VERSION, UPLOAD_LOCKED, UPLOAD_GONE, NO_UPLOAD];
 const access = apiRole('EVENTS_CREATE');
 const toUpload = {
   path: `${PATH}/{upload_id}`,
   access,
-  params: { upload_id: z.string().meta({ description: 'The last part of its address.' }) },
-  refusals: REFUSALS,
+  params: { upload_id: z.string().meta({ description: 'The last segment of its URL.' }) },
+  refusals: [...TUS_REFUSALS, NO_UPLOAD],
 } as const;
-const toAppend = [...REFUSALS, OTHER_OFFSET, LENGTH_KNOWN, ...BYTE_REFUSALS];
+const toAppend = [...toUpload.refusals, ...TUS_APPEND_REFUSALS];
 
 export const uploadOptions = defineEndpoint({
   method: 'options',
   path: PATH,
   access: 'public',
-  summary: 'Which extensions of tus there are',
-  description: `Needs no account. Uploads are resumable by ${TUS}.`,
-  answers: { 204: { description: 'In the headers `Tus-Version`, `Tus-Extension` and `Tus-Max-Size`.' } },
+  summary: 'List the supported tus extensions',
+  description: `Requires no account. Uploads are resumable by ${TUS}.`,
+  answers: { 204: { description: 'See the headers `Tus-Version`, `Tus-Extension` and `Tus-Max-Size`.' } },
   handle: answerAs('OPTIONS'),
 });
 
@@ -47,54 +42,54 @@ export const createUpload = defineEndpoint({
   method: 'post',
   path: PATH,
   access,
-  summary: 'Begin an upload',
-  description: `Resumable uploads by ${TUS}. Of \`Upload-Metadata\` the values \`filename\`, \`filetype\` and \`flavor\` (such as \`presenter/source\`) are known. A finished upload becomes a track by the form field \`uploads\` of \`POST /api/events\` and \`POST /api/events/{event_id}\`.`,
-  answers: { 201: { description: 'It has begun; `Location` says where.' } },
-  refusals: [BAD_LENGTH, BAD_METADATA, BAD_FLAVOR, ...BYTE_REFUSALS],
+  summary: 'Create an upload',
+  description: `Resumable uploads by ${TUS}. \`Upload-Metadata\` may contain \`filename\`, \`filetype\` and \`flavor\` (such as \`presenter/source\`). The form field \`uploads\` of \`POST /api/events\` and \`POST /api/events/{event_id}\` makes a track of a finished upload.`,
+  answers: { 201: { description: 'The upload was created; `Location` is its URL.' } },
+  refusals: [BAD_FLAVOR, ...TUS_CREATION_REFUSALS],
   handle: answerAs('POST'),
 });
 
 export const uploadState = defineEndpoint({
   ...toUpload,
   method: 'get',
-  summary: 'How far an upload is',
-  description: 'To be asked with `HEAD`, as tus has it.',
-  answers: { 200: { description: 'In the headers `Upload-Offset` and `Upload-Length`.' } },
+  summary: 'Read the offset of an upload',
+  description: 'Use `HEAD`, as tus requires.',
+  answers: { 200: { description: 'See the headers `Upload-Offset` and `Upload-Length`.' } },
   handle: answerAs('HEAD'),
 });
 
 export const appendToUpload = defineEndpoint({
   ...toUpload,
   method: 'patch',
-  summary: 'Send more of an upload',
+  summary: 'Append bytes to an upload',
   description:
-    'From `Upload-Offset` on, which must be how far it is. What comes before a line breaks counts; with `Upload-Checksum` all of it does, or nothing. Of two that send at once, the first is asked to stop.',
-  answers: { 204: { description: 'It is durable up to `Upload-Offset`.' } },
+    '`Upload-Offset` must equal the current offset. If the connection breaks, the bytes received until then are kept; with `Upload-Checksum`, either all or none are. If two clients send concurrently, the first one is asked to stop.',
+  answers: { 204: { description: 'All bytes before `Upload-Offset` are durable.' } },
   refusals: toAppend,
   handle: answerAs('PATCH'),
 });
 
-/** Changes as much as the method that is meant, and is guarded like it. */
+/** Changes as much as the overriding method, and is guarded like it. */
 export const overrideMethod = defineEndpoint({
   ...toUpload,
   method: 'post',
-  summary: 'Send more of an upload, or give it up, where only POST passes',
-  description: 'With the header `X-HTTP-Method-Override`, which says `PATCH` or `DELETE`.',
-  answers: { 204: { description: 'As the method that is meant.' } },
+  summary: 'Append bytes to an upload or delete it, with POST',
+  description: 'The header `X-HTTP-Method-Override` must be `PATCH` or `DELETE`.',
+  answers: { 204: { description: 'As for the overriding method.' } },
   refusals: [BAD_OVERRIDE, ...toAppend],
   handle: (request, services: TusServices) => {
-    const meant = request.c.req.header('X-HTTP-Method-Override')?.trim().toUpperCase();
-    if (meant !== 'PATCH' && meant !== 'DELETE') throw BAD_OVERRIDE();
-    return answerAs(meant)(request, services);
+    const method = overridingMethod(request.c.req.raw.headers);
+    if (!method) throw BAD_OVERRIDE();
+    return answerAs(method)(request, services);
   },
 });
 
 export const removeUpload = defineEndpoint({
   ...toUpload,
   method: 'delete',
-  summary: 'Give an upload up',
-  description: 'An event that has it keeps its recording.',
-  answers: { 204: { description: 'Nothing of it is kept.' } },
+  summary: 'Delete an upload',
+  description: 'An event that uses it keeps its recording.',
+  answers: { 204: { description: 'The upload and its bytes were deleted.' } },
   handle: answerAs('DELETE'),
 });
 
@@ -105,13 +100,13 @@ function answerAs(method: string) {
   };
 }
 
-/** The uploads of an account; of all accounts, for administrators. */
+/** The uploads of an account; of all accounts for administrators. */
 function uploadsOf(principal: Principal, services: TusServices): Uploads {
   const { database, config } = services;
   const maxBytes = config.maxUploadBytes;
   return {
     newId: newUploadId(),
-    known: false,
+    isKnown: false,
     maxBytes,
     address: (id) => `${config.publicUrl}${PATH}/${id}`,
     begin: (id, { length, metadata, sent }) => {

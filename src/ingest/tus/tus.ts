@@ -1,13 +1,20 @@
 import type { Context } from 'hono';
 import { methodNotAllowed } from '#platform/http/errors/errors.ts';
 import { hasBody } from '#platform/http/form/body.ts';
-import { readTusHeaders } from './tus-headers.ts';
-import { ALGORITHMS, LENGTH_KNOWN, NO_OFFSET_STREAM, OTHER_OFFSET, UPLOAD_TOO_LONG, VERSION } from './tus-refusals.ts';
+import {
+  ALGORITHMS,
+  LENGTH_KNOWN,
+  NO_OFFSET_STREAM,
+  OTHER_OFFSET,
+  readTusHeaders,
+  UPLOAD_TOO_LONG,
+  VERSION,
+} from './tus-headers.ts';
 import { TusRequest, type TusServices, type Uploads } from './tus-request.ts';
 
 const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum';
 
-/** The methods of the protocol. Comments with MUST and SHOULD say what its specification demands. */
+/** The methods of the protocol. Comments with MUST and SHOULD quote its specification. */
 const HANDLERS: Readonly<Record<string, (request: TusRequest) => Promise<Response>>> = {
   POST: createUpload,
   HEAD: readState,
@@ -18,9 +25,9 @@ const HANDLERS: Readonly<Record<string, (request: TusRequest) => Promise<Respons
 /**
  * Answers a request of tus 1.0.0, https://tus.io/protocols/resumable-upload.
  *
- * @param method as which the request is meant
- * @param id of the upload that it is sent to, if it is sent to one
- * @throws {HttpError} every refusal
+ * @param method the method after `X-HTTP-Method-Override`
+ * @param id the upload in the URL of the request, if any
+ * @throws {HttpError}
  */
 export async function answerTusRequest(
   method: string,
@@ -34,13 +41,13 @@ export async function answerTusRequest(
   if (!handle) throw methodNotAllowed(Object.keys(HANDLERS));
   const { raw } = c.req;
   const headers = readTusHeaders(method, raw.headers, uploads.maxBytes);
-  // PATCH requests MUST use application/offset+octet-stream, and so MUST a creation with bytes.
+  // PATCH requests and creations with bytes MUST use application/offset+octet-stream.
   if (!headers.isStream && (method === 'PATCH' || (method === 'POST' && bringsBytes(raw)))) throw NO_OFFSET_STREAM();
   const request = new TusRequest(c, services, uploads, headers, id || uploads.newId);
   const underLock = async () => {
     await using pass = services.gate.open();
     if (headers.isStream) await pass.enter();
-    // Found before its writer is asked to let go of it.
+    // Before the lock is requested, which interrupts the present writer.
     if (id) await uploads.find(id);
     await using _lock = await request.lock();
     return await handle(request);
@@ -71,21 +78,21 @@ async function createUpload(request: TusRequest): Promise<Response> {
   const Location = uploads.address(id);
   if (!isStream) return answer(201, { Location });
   if (headers.contentLength > (length ?? uploads.maxBytes)) throw UPLOAD_TOO_LONG();
-  // Of an upload that had begun before, what is sent is its beginning again.
+  // If the upload existed already, the body repeats its beginning.
   const offset = upload.offset > 0 ? upload.offset : await request.receive();
   // If bytes came with the creation, the response MUST include Upload-Offset.
   return answer(201, { Location, 'Upload-Offset': offset });
 }
 
-/** Reads the state. MUST include Upload-Offset, Upload-Length if it is known, and the metadata as they were sent. */
+/** Reads the state. MUST include Upload-Offset, Upload-Length if known, and the metadata as sent. */
 async function readState(request: TusRequest): Promise<Response> {
   let upload = await request.find();
-  // Its process was killed after the last byte: no other request would complete it, since nothing is left to be sent.
+  // Its process was killed after the last byte: no PATCH request follows that would complete it.
   if (!upload.complete && upload.offset === upload.length) upload = await request.write();
   const { offset, length, metadata } = upload;
   return answer(200, {
     'Upload-Offset': offset,
-    // As long as the length is not known, MUST set Upload-Defer-Length: 1.
+    // While the length is unknown, MUST set Upload-Defer-Length: 1.
     ...(length === undefined ? { 'Upload-Defer-Length': 1 } : { 'Upload-Length': length }),
     ...(metadata !== '' && { 'Upload-Metadata': metadata }),
   });
@@ -98,7 +105,7 @@ async function appendToUpload(request: TusRequest): Promise<Response> {
   // If the offsets do not match, MUST answer 409 without modifying the upload.
   if (headers.offset !== upload.offset) throw OTHER_OFFSET();
   const { length = upload.length } = headers;
-  // Once set, the length MUST NOT be changed. A client whose line broke declares it again.
+  // Once set, the length MUST NOT be changed. A client that was disconnected may declare it again.
   if (length !== undefined && length !== upload.length) {
     if (upload.length !== undefined || length < upload.offset) throw LENGTH_KNOWN();
     await request.declareLength(length);
@@ -116,11 +123,11 @@ async function terminateUpload(request: TusRequest): Promise<Response> {
 
 function answer(status: number, headers: Readonly<Record<string, string | number>> = {}): Response {
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string]);
-  // An empty body is sent with Content-Length: 0, none at all in chunks.
+  // An empty body is sent with Content-Length: 0; a null body would be sent chunked.
   return new Response(status === 204 ? null : '', { status, headers: texts });
 }
 
-/** Some clients create uploads by a POST that says nothing of a body, for which Deno's server makes one all the same. */
+/** True if a POST request has a body. Deno gives one to requests without a body as well, so headers must confirm it. */
 function bringsBytes(request: Request): boolean {
   const names = ['Content-Length', 'Transfer-Encoding', 'Content-Type'];
   return names.some((name) => request.headers.has(name)) && hasBody(request);

@@ -1,79 +1,78 @@
 import { randomBytes } from 'node:crypto';
-import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
+import type { Held, Holder, Locks } from '#platform/database/locks.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import type { Upload as Row } from '#platform/database/schema.ts';
+import type { DB, Upload as Row } from '#platform/database/schema.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
-import type { BegunObject, ObjectStorage } from '#platform/storage/port.ts';
+import type { BegunObject, ObjectStorage, Piece } from '#platform/storage/port.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import { releaseOwned } from '#platform/storage/staging-entries.ts';
+import { extendOwned, releaseOwned } from '#platform/storage/staging-entries.ts';
 import type { Digests } from './digests.ts';
 
 const ID_BYTES = 24;
-/** Each may have thousands of pieces, which go with it. */
+/** Small, because each upload may have thousands of pieces, which are deleted with it. */
 const EXPIRED_BATCH = 200;
 const EXPIRED_BATCHES = 100;
 
-/** A file that comes in several requests, before it becomes a track. Sizes in bytes. */
+/** A file that arrives over several requests, before it becomes a track. Sizes in bytes. */
 export interface Upload extends BegunObject {
   id: string;
-  /** The user name of the account it belongs to. */
+  /** The user name of the account that owns it. */
   owner: string;
   filename: string;
   /** The flavor of its track, if known. */
   flavor: string | undefined;
   /** `Upload-Metadata` as it was sent. */
   metadata: string;
-  /** Undefined while it is deferred. */
+  /** Undefined while deferred. */
   length: number | undefined;
   /** The size of the pieces of its object. */
   stored: number;
-  /** The object that holds what came after the pieces. */
+  /** The object with the bytes after the pieces. */
   rest: { key: string; bytes: number } | undefined;
-  /** How much is durable. */
+  /** The number of durable bytes. */
   offset: number;
-  /** The number under which the reader of this may write. */
+  /** The fencing token of the writer. */
   writer: number;
   createdAt: Date;
-  /** When more of it came last. */
+  /** When bytes were last added. */
   changedAt: Date;
   expiresAt: Date;
-  /** Whether the last byte is durable and the object whole. */
+  /** True once the last byte is durable and the object is complete. */
   complete: boolean;
 }
 
-/** The services that uploads are received with. */
 export interface UploadParts {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
   digests: Digests;
-  /** How long an upload lives without another byte, in milliseconds. */
+  /** The time in milliseconds after which an upload without new bytes expires. */
   lifetimeMs: number;
 }
 
-/** Another request writes to the upload, or it is gone. */
+/** Another request writes to the upload, or it no longer exists. */
 export class UploadLost extends Error {
   override name = 'UploadLost';
 }
 
-/** A new upload. */
-export interface NewUpload extends Pick<Upload, 'owner' | 'filename' | 'flavor' | 'metadata' | 'length'> {
+interface NewUpload extends Pick<Upload, 'owner' | 'filename' | 'flavor' | 'metadata' | 'length'> {
   maxBytes: number;
-  /** When it expires at the latest, whatever comes. */
+  /** The latest time at which it expires. */
   expiresBy?: Date;
 }
 
-/** Makes an identifier that cannot be guessed. */
+/** Returns a new identifier that cannot be guessed. */
 export function newUploadId(): string {
   return randomBytes(ID_BYTES).toString('base64url');
 }
 
 /**
- * Begins an upload: its object, its entry on the staging ledger, and its row.
+ * Creates an upload: its object, its entry in the staging ledger, and its row.
  *
- * @param alongside writes in the same transaction; a rejection leaves nothing behind
+ * @param alongside writes in the same transaction; if it rejects, nothing is kept
  * @throws {StorageRefused}
  */
 export async function beginUpload(
@@ -109,7 +108,7 @@ export async function beginUpload(
   }
 }
 
-/** Finds an upload that has not expired. @param account whose it must be; administrators see all, and so does nobody in particular */
+/** Finds an upload that has not expired. @param account must own it or be an administrator, if given */
 export async function findUpload(db: Queryable, id: string, account?: Principal): Promise<Upload | undefined> {
   const uploads = living(db).selectAll().where('id', '=', id);
   const seen = account && !account.isAdmin() ? uploads.where('owner', '=', account.username) : uploads;
@@ -117,7 +116,7 @@ export async function findUpload(db: Queryable, id: string, account?: Principal)
   return row && uploadOf(row);
 }
 
-/** Summarizes the uploads that belong to no event, the last changed first. @param most how many to list */
+/** Summarizes the uploads without an event, most recently changed first. @param most the maximum length of the list */
 export async function waitingUploads(
   db: Queryable,
   most: number,
@@ -133,17 +132,17 @@ export async function waitingUploads(
   return { ...totals, latest: rows.map(uploadOf) };
 }
 
-/** Discards an upload that no event has; the sweep removes its objects soon after the commit. */
+/** Deletes an upload; the sweep removes its objects soon after the commit, unless an event has them. */
 export async function discardUpload(trx: Transaction, id: string): Promise<void> {
   await trx.deleteFrom('uploads').where('id', '=', id).execute();
   await releaseOwned(trx, ownerOf(id), { doubtful: true });
 }
 
 /**
- * Deletes the rows of expired uploads, at most so many that the caller can show that it lives. Objects that no event has
- * expire on the staging ledger, at the same time.
+ * Deletes the rows of expired uploads, in a limited number of batches so that the caller's heartbeat continues. Objects
+ * without an event expire in the staging ledger at the same time.
  *
- * @returns how many rows
+ * @returns the number of rows
  */
 export async function expireUploads(database: Queryable, batch = EXPIRED_BATCH): Promise<number> {
   let expired = 0;
@@ -159,13 +158,13 @@ export async function expireUploads(database: Queryable, batch = EXPIRED_BATCH):
   return expired;
 }
 
-/** The owner of an upload's objects on the staging ledger. */
+/** Returns the owner of an upload's objects in the staging ledger. */
 export function ownerOf(id: string): string {
   return `upload ${id}`;
 }
 
-/** A time by the clock of the database. @param latest when it is at the latest */
-export function inTime(milliseconds: number, latest: RawBuilder<unknown>) {
+/** Returns the time after so many milliseconds by the database's clock, but at most `latest`. */
+function inTime(milliseconds: number, latest: RawBuilder<unknown>) {
   return sql<Date>`least(now() + make_interval(secs => ${milliseconds / 1000}), ${latest})`;
 }
 
@@ -173,8 +172,7 @@ function living(db: Queryable) {
   return db.selectFrom('uploads').where('expires_at', '>', sql<Date>`now()`);
 }
 
-/** Reads a row. */
-export function uploadOf(row: Selectable<Row>): Upload {
+function uploadOf(row: Selectable<Row>): Upload {
   const { id, owner, filename, metadata, handle, stored, rest_key: restKey, rest_bytes: bytes, writer } = row;
   return {
     ...{ id, owner, filename, metadata, handle, stored, writer },
@@ -188,4 +186,112 @@ export function uploadOf(row: Selectable<Row>): Upload {
     expiresAt: row.expires_at,
     complete: row.completed_at !== null,
   };
+}
+
+/** The time that a writer has to release the lock. */
+const LOCK_MS = 5_000;
+
+/** Takes the lock of an upload's writer. @returns undefined if another request keeps it */
+export function lockUpload(locks: Locks, id: string, holder: Holder): Promise<Held | undefined> {
+  return locks.take(`upload ${id}`, holder, LOCK_MS);
+}
+
+/**
+ * Makes the caller the only writer, and extends the upload's lifetime. Take its lock first.
+ *
+ * @throws {UploadLost} if it has expired or is complete
+ */
+export async function beginWriting(trx: Transaction, id: string, lifetimeMs: number): Promise<Upload> {
+  return uploadOf(await change(trx, { id }, lifetimeMs, { writer: sql<number>`writer + 1` }));
+}
+
+/** Declares a deferred length. Take the upload's lock first. @throws {UploadLost} if it has another length */
+export async function declareLength(db: Queryable, id: string, length: number): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('uploads')
+    .set({ length })
+    .where('id', '=', id)
+    .where((is) => is.or([is('length', 'is', null), is('length', '=', length)]))
+    .executeTakeFirst();
+  if (Number(numUpdatedRows) !== 1) throw new UploadLost('Another request writes to the upload.');
+}
+
+/** The part of an upload that has become durable. */
+export interface Progress {
+  /** Further pieces of the object; the first one begins with the previous rest. */
+  pieces?: readonly Piece[];
+  /** The object with the bytes after the pieces, staged by this process; replaces the previous rest. */
+  rest?: { key: string; bytes: number };
+  /** The properties of the complete object, and the number of its bytes after the pieces. */
+  found?: { mediatype: string; sha256: string | undefined; bytes: number };
+}
+
+/**
+ * Records progress, and extends the upload's lifetime.
+ *
+ * @returns the upload's new state
+ * @throws {UploadLost} if another request writes to it; the transaction must roll back
+ */
+export async function recordProgress(
+  trx: Transaction,
+  upload: Upload,
+  { pieces = [], rest, found }: Progress,
+  { staging, lifetimeMs }: Pick<UploadParts, 'staging' | 'lifetimeMs'>,
+): Promise<Upload> {
+  const { id, expiresAt } = upload;
+  const owner = ownerOf(id);
+  const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, found?.bytes ?? 0);
+  const restIsOver = pieces.length > 0 || rest !== undefined || found !== undefined;
+  if (rest) await staging.handToOwner(trx, [rest.key], { owner, expiresAt });
+  const row = await change(trx, upload, lifetimeMs, {
+    stored: sql<number>`stored + ${bytes}`,
+    changed_at: sql<Date>`now()`,
+    ...(restIsOver && { rest_key: rest?.key ?? null, rest_bytes: rest?.bytes ?? 0 }),
+    ...(found && {
+      mediatype: found.mediatype,
+      sha256: found.sha256 ?? null,
+      completed_at: sql<Date>`now()`,
+    }),
+  });
+  const receipts = pieces.map(({ receipt }) => receipt);
+  if (found) await trx.deleteFrom('upload_pieces').where('upload_id', '=', id).execute();
+  else if (receipts.length > 0)
+    await sql`INSERT INTO upload_pieces (upload_id, number, receipt)
+      SELECT ${id}, number + (SELECT coalesce(max(number), 0) FROM upload_pieces WHERE upload_id = ${id}), receipt
+      FROM unnest(${receipts}::text[]) WITH ORDINALITY AS piece (receipt, number)`.execute(trx);
+  if (restIsOver && upload.rest) await releaseOwned(trx, owner, { keys: [upload.rest.key], doubtful: true });
+  return uploadOf(row);
+}
+
+/** Reads the receipts of all pieces in order. */
+export async function receiptsOf(db: Queryable, id: string): Promise<string[]> {
+  const pieces = db.selectFrom('upload_pieces').select('receipt').where('upload_id', '=', id);
+  return (await pieces.orderBy('number').execute()).map(({ receipt }) => receipt);
+}
+
+/**
+ * Changes the row of an incomplete upload, and extends its lifetime and that of its objects.
+ *
+ * @param writer the expected writer; if absent, the upload must not have expired
+ * @throws {UploadLost}
+ * @throws {StagingExpired} if an object has been swept; the transaction must roll back
+ */
+async function change(
+  trx: Transaction,
+  { id, writer }: Pick<Upload, 'id'> & Partial<Pick<Upload, 'writer'>>,
+  lifetimeMs: number,
+  set: UpdateObject<DB, 'uploads'>,
+): Promise<Selectable<Row>> {
+  const row = await trx
+    .updateTable('uploads')
+    .set({ ...set, expires_at: inTime(lifetimeMs, sql.ref('expires_by')) })
+    .where('id', '=', id)
+    .where('completed_at', 'is', null)
+    .where((is) => (writer === undefined ? is('expires_at', '>', sql<Date>`now()`) : is('writer', '=', writer)))
+    .returningAll()
+    .executeTakeFirst();
+  if (!row) throw new UploadLost('The upload is complete, has expired, or is written to by another request.');
+  const keys = row.rest_key === null ? [row.object_key] : [row.object_key, row.rest_key];
+  await extendOwned(trx, ownerOf(id), keys, row.expires_at);
+  return row;
 }
