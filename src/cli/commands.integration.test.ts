@@ -22,7 +22,9 @@ test('of the files of a demo two are one event, three are three, and one without
   const sound = await file('sound.wav', Buffer.concat([riff, Buffer.alloc(16_000)]));
   const tools = await testTools();
   const parts = async (...files: string[]) =>
-    (await recordingsOf(files, tools)).map(({ tracks }) => tracks.map(({ part, path }) => `${part} ${basename(path)}`));
+    (await recordingsOf(files, tools)).map(({ tracks }) =>
+      tracks.map(({ field, path }) => `${field} ${basename(path)}`),
+    );
   expect(await parts(a, b)).toEqual([['presenter a.mp4', 'presentation b.mp4']]);
   expect(await parts(a, b, a)).toEqual([['presenter a.mp4'], ['presenter b.mp4'], ['presenter a.mp4']]);
   expect(await parts(a, sound)).toEqual([['presenter a.mp4', 'audio sound.wav']]);
@@ -80,7 +82,7 @@ describe('npm run user', () => {
     expect(account?.roles).toEqual(['ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS']);
     expect(await opens('ada', 'new')).toBe(true);
     expect((await user('remove ada')).code).toBe(0);
-    expect((await user('list')).said).toBe('There are no accounts beside the administrator.');
+    expect((await user('list')).said).toBe('There are no accounts except the administrator.');
   });
 
   test('the account of a machine has its role, and beside the hash what Digest needs of each password', async () => {
@@ -115,15 +117,15 @@ describe('npm run user', () => {
     ['add', 'NAME is missing.'],
     ['add a:b', 'NAME is "a:b"'],
     ['add anonymous', 'NAME is "anonymous"'],
-    ['add ada bob', '"bob" is one argument too many.'],
+    ['add ada bob', 'Unexpected argument "bob".'],
     ['add ada --role X', "Unknown option '--role'"],
     ['add ada --roles A\tB', '--roles: "A\\tB" is not a role'],
     ['set-roles ada', '--roles is missing.'],
-    ['add ada --agent-id hall', '--agent-id: needs --agent.'],
+    ['add ada --agent-id hall', '--agent-id requires --agent.'],
     ['add ada --agent --agent-id ..', '--agent-id: The name of the capture agent is ".."'],
-    ['set-roles ada --roles A --agent', '--agent and --agent-id are for new accounts'],
-    ['list --agent', '--agent and --agent-id are for new accounts'],
-    ['add ada --password-stdin', '--password-stdin: a password cannot be empty'],
+    ['set-roles ada --roles A --agent', '--agent and --agent-id are only for "add"'],
+    ['list --agent', '--agent and --agent-id are only for "add"'],
+    ['add ada --password-stdin', '--password-stdin: a password must not be empty'],
   ])('%j is wrong usage', async (line, complaint) => {
     const result = await user(line);
     expect([result.code, result.complaint]).toEqual([2, expect.stringContaining(complaint)]);
@@ -134,13 +136,13 @@ describe('npm run user', () => {
     await user('add a_b', { password: 'x' });
     await reserveUserRole(db.database, 'Grace');
     for (const [line, complaint] of [
-      ['add a_b', 'NAME: there is an account "a_b" already.'],
+      ['add a_b', 'NAME: the account "a_b" already exists.'],
       ['add A_B', 'NAME: "A_B" would share the role ROLE_USER_A_B with "a_b".'],
       ['add grace', 'NAME: "grace" would share the role ROLE_USER_GRACE with "Grace".'],
-      ['add admin', 'NAME: "admin" is the administrator of the configuration.'],
-      ['remove nobody', 'NAME: there is no account "nobody".'],
-      ['set-roles nobody --roles A', 'NAME: there is no account "nobody".'],
-      ['set-password nobody', 'NAME: there is no account "nobody".'],
+      ['add admin', 'NAME: "admin" is the configured administrator.'],
+      ['remove nobody', 'NAME: the account "nobody" does not exist.'],
+      ['set-roles nobody --roles A', 'NAME: the account "nobody" does not exist.'],
+      ['set-password nobody', 'NAME: the account "nobody" does not exist.'],
     ] as const) {
       expect(await user(line, { password: 'y' })).toEqual({ code: 1, said: '', complaint });
     }
@@ -156,7 +158,7 @@ describe('npm run user', () => {
 
   test('a database that does not answer or has no tables is said so', async () => {
     const nowhere = await user('list', { url: 'postgres://nobody@127.0.0.1:1/none' });
-    expect(nowhere.complaint).toMatch(/^The database does not answer/);
+    expect(nowhere.complaint).toMatch(/^The database at DATABASE_URL does not answer/);
     const empty = new URL(db.url);
     empty.searchParams.set('options', '-c search_path=nowhere');
     expect((await user('list', { url: empty.toString() })).complaint).toMatch(/npm run migrate/);

@@ -1,4 +1,4 @@
-/** `npm run demo`: the whole of Inlet on one recording; see `demo/arguments.ts`. */
+/** `npm run demo`; see `demo/arguments.ts`. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '#platform/config/config.ts';
@@ -28,7 +28,7 @@ try {
     process.exitCode = success ? 0 : 1;
   }
 } catch (error) {
-  // What a person stopped has not failed.
+  // An interrupted command has not failed.
   process.exitCode = interrupts.exitCode() ?? 1;
   if (interrupts.exitCode() === undefined) console.error(explain(error));
 }

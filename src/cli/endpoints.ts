@@ -6,7 +6,7 @@ import type { NamedHost } from '#platform/setting/value-kinds.ts';
 
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
-/** Where a PostgreSQL client connects to, by the URL and the PG* variables. */
+/** Returns the endpoints of a PostgreSQL client, from the URL and the PG* variables. */
 export function databaseEndpoints(databaseUrl: string): Endpoints {
   const { host, port } = new pg.Client({ connectionString: databaseUrl, ssl: false });
   const given = new URL(databaseUrl).searchParams;
@@ -15,43 +15,37 @@ export function databaseEndpoints(databaseUrl: string): Endpoints {
   return { hosts: [hostAndPort(host, port)], sockets: [], files };
 }
 
-/** Where a Redis client connects to. */
 export function redisEndpoints(redisUrl: string): Endpoints {
   const { hostname, port } = new URL(redisUrl);
   return { hosts: [hostAndPort(hostname || 'localhost', port || 6379)], sockets: [], files: [] };
 }
 
-/** Where the identity provider's keys come from: a URL or a file. */
+/** Returns the endpoints of the identity provider's keys: a URL or a file. */
 export function keySetEndpoints(keySet: string): Endpoints {
   if (isAbsolute(keySet)) return { hosts: [], sockets: [], files: [keySet] };
-  const { hostname, port, protocol } = new URL(keySet);
-  return {
-    hosts: [hostAndPort(hostname, port || (protocol === 'http:' ? 80 : 443))],
-    sockets: [],
-    files: [],
-  };
+  return { hosts: [urlHost(keySet)], sockets: [], files: [] };
+}
+
+function urlHost(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return hostAndPort(hostname, port || (protocol === 'http:' ? 80 : 443));
 }
 
 const TRACE_FILES = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'];
 
-/** Where traces are sent to. */
 export function tracesEndpoints({ origin }: { origin: string }, environment: NodeJS.ProcessEnv): Endpoints {
-  const { hostname, port, protocol } = new URL(origin);
   const files = ['OTEL_EXPORTER_OTLP_', 'OTEL_EXPORTER_OTLP_TRACES_'].flatMap((start) =>
     TRACE_FILES.flatMap((name) => environment[start + name] || []),
   );
-  return { hosts: [hostAndPort(hostname, port || (protocol === 'http:' ? 80 : 443))], sockets: [], files };
+  return { hosts: [urlHost(origin)], sockets: [], files };
 }
 
-/** Where files may be fetched from: a host without a port stands for the usual ports. */
+/** Returns the hosts from which files may be fetched. A host without a port stands for ports 80 and 443. */
 export function urlHostEndpoints(hosts: readonly NamedHost[]): Endpoints {
-  const ports = (port: number | undefined) => (port === undefined ? [80, 443] : [port]);
-  return {
-    hosts: hosts.flatMap(({ host, port }) => ports(port).map((one) => hostAndPort(host, one))),
-    sockets: [],
-    files: [],
-  };
+  const allowed = hosts.flatMap(({ host, port }) =>
+    (port === undefined ? [80, 443] : [port]).map((one) => hostAndPort(host, one)),
+  );
+  return { hosts: allowed, sockets: [], files: [] };
 }
 
-/** Where the server listens. */
 export const listenEndpoint = ({ host, port }: Pick<Config, 'host' | 'port'>) => hostAndPort(host, port);

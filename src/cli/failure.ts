@@ -1,15 +1,15 @@
 import { EmbeddedDatabaseError } from '#platform/database/embedded/error.ts';
 import { ConfigError } from '#platform/setting/config-error.ts';
 
-/** A command cannot go on. The message is for the person at the terminal. */
+/** An expected failure of a command. Only the message is shown. */
 export class CommandError extends Error {
   override name = 'CommandError';
 }
 
-/** However causes go round. */
+/** Limits circular causes. */
 const MOST_CAUSES = 8;
 
-/** What to print about an error: the message of an expected one, everything about a fault of Inlet's own. */
+/** Returns the text to print: the message of an expected error, stack and causes of other errors. */
 export function explain(error: unknown): string {
   if (error instanceof CommandError || error instanceof ConfigError || error instanceof EmbeddedDatabaseError) {
     return error.message;
@@ -18,7 +18,7 @@ export function explain(error: unknown): string {
   return [error.stack ?? error.message, ...causes(error).map((text) => `Caused by: ${text}`)].join('\n');
 }
 
-/** The messages of what caused an error, which no stack has. Nothing else: what errors carry beside may be secret. */
+/** Returns the messages of the causes, which the stack lacks. Other properties may be secret. */
 function causes(error: Error): string[] {
   const messages: string[] = [];
   for (let cause = causeOf(error), i = 0; cause !== undefined && i < MOST_CAUSES; i += 1) {
@@ -34,7 +34,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined;
 }
 
-/** The message of a failed connection; Node wraps one error for each address it tried. */
+/** Returns the message of a failed connection. Node wraps one error for each address that it tried. */
 export function connectionFailure(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error ? first.message : String(first);

@@ -1,4 +1,4 @@
-/** `npm run inlet -- COMMAND`: everything people do with Inlet from a terminal. */
+/** `npm run inlet -- COMMAND`: all commands for operators. */
 import { explain } from './failure.ts';
 import type { Command } from './inlet/command.ts';
 import { commands } from './inlet/commands.ts';
@@ -11,7 +11,7 @@ try {
   const exitCode = await main(process.argv.slice(2));
   process.exitCode = interrupts.exitCode() ?? exitCode;
 } catch (error) {
-  // What a person stopped has not failed.
+  // An interrupted command has not failed.
   process.exitCode = interrupts.exitCode() ?? 1;
   if (interrupts.exitCode() === undefined) console.error(explain(error));
 }
@@ -23,7 +23,7 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
   }
   const load = Object.hasOwn(commands, name) ? commands[name as keyof typeof commands] : undefined;
   if (!load) {
-    console.error(`"${name}" is no command.\n\n${await overview()}`);
+    console.error(`"${name}" is not a command.\n\n${await overview()}`);
     return 2;
   }
   const command: Command = await load();
@@ -43,5 +43,5 @@ async function overview(): Promise<string> {
   const usages = await Promise.all(
     Object.values(commands).map(async (load: () => Promise<Command>) => (await load()).usage.split('\n')[0]),
   );
-  return `${usages.join('\n')}\n\nEach is configured by the variables that the server is configured by; --help tells more.`;
+  return `${usages.join('\n')}\n\nThe environment variables of the server configure all commands. For help, run a command with --help.`;
 }

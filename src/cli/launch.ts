@@ -1,15 +1,16 @@
 /**
- * Starts what package.json's scripts are named after: `launch.ts COMMAND [--runtime deno|node] [ARGUMENT...]`.
- * The roles main, api and worker, and the tools migrate and user.
+ * Runs the scripts of package.json: `launch.ts main|api|worker [--runtime deno|node]`, `launch.ts migrate` and
+ * `launch.ts user ARGUMENT...`.
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { loadConfig } from '#platform/config/config.ts';
 import { CommandError, explain } from './failure.ts';
 import { migrateCommand } from './migrate.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { ENTRIES, type Role, type Runtime } from './role.ts';
-import { become } from './runtime.ts';
+import { execProgram } from './runtime.ts';
 import { startRole } from './start-role.ts';
 
 const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -30,7 +31,7 @@ async function launch([command = '', ...args]: string[]): Promise<void> {
     await migrateCommand(loadConfig(process.env));
   } else if (command === 'user') {
     const databaseUrl = await prepareDatabase(loadConfig(process.env));
-    become(process.execPath, [join(PROJECT, 'src/cli/user.ts'), ...args], {
+    execProgram(process.execPath, [join(PROJECT, 'src/cli/user.ts'), ...args], {
       ...process.env,
       DATABASE_URL: databaseUrl,
     });
@@ -44,8 +45,9 @@ function isRole(command: string): command is Role {
 }
 
 function parseRuntime(args: string[]): Runtime {
-  if (args.length === 0) return 'deno';
-  const [option, runtime, ...rest] = args.flatMap((argument) => argument.split('='));
-  if (option === '--runtime' && (runtime === 'deno' || runtime === 'node') && rest.length === 0) return runtime;
-  throw new CommandError(`${args.join(' ')} is not understood; allowed is --runtime deno or --runtime node.`);
+  try {
+    const { values } = parseArgs({ args, options: { runtime: { type: 'string', default: 'deno' } } });
+    if (values.runtime === 'deno' || values.runtime === 'node') return values.runtime;
+  } catch {}
+  throw new CommandError(`${args.join(' ')} is not allowed; use --runtime deno or --runtime node.`);
 }

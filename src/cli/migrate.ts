@@ -2,7 +2,7 @@ import type { Config } from '#platform/config/config.ts';
 import { applyMigrations } from './migrations.ts';
 import { findDatabase, reachable } from './prepare-database.ts';
 
-/** `npm run migrate`: brings the database up to date and says what that took. */
+/** Runs `npm run migrate`: applies pending migrations and prints their names. */
 export async function migrateCommand(config: Config): Promise<void> {
   const url = await findDatabase(config);
   const applied = await reachable(url, () => applyMigrations(url, console.log));

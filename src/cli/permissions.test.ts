@@ -17,7 +17,7 @@ const input: PermissionInput = {
   tools: undefined,
   commands: [],
   endpoints: [{ hosts: ['127.0.0.1:5432'], sockets: [], files: [] }],
-  tellsWebhooks: false,
+  deliversWebhooks: false,
   variables: ['PORT', 'DATABASE_URL'],
   codeCaches: ['/srv/data/deno', '/srv/data/node'],
 };
@@ -55,7 +55,7 @@ test("the database's files and password, and the compiled code, stay closed alth
 });
 
 test('the network is what is listened on and what is configured, and all of it for webhooks alone', () => {
-  expect(flags({ tellsWebhooks: true })).toHaveProperty('--allow-net', undefined);
+  expect(flags({ deliversWebhooks: true })).toHaveProperty('--allow-net', undefined);
   expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
   expect(flags({ listen: [] })['--allow-net']).toBe('127.0.0.1:5432');
 });

@@ -5,14 +5,14 @@ import type { MediaTools } from '#platform/media/tools/tools.ts';
 import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { CommandError } from './failure.ts';
 
-/** What a process may do. Everything that is not said is forbidden. */
+/** The permissions of a process. Everything else is forbidden. */
 export interface Permissions {
   read: string[];
   write: string[];
-  /** Exceptions from both. */
+  /** Paths that may be neither read nor written. */
   closed: string[];
   net: string[];
-  /** Whether it may reach every host, whatever `net` says. */
+  /** True if it may reach every host. */
   anyHost: boolean;
   /** Programs by absolute path. */
   run: string[];
@@ -20,36 +20,34 @@ export interface Permissions {
   sys: string[];
 }
 
-/** What the permissions of a process depend on. */
 export interface PermissionInput {
   config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir'> & {
     operations: Pick<Config['operations'], 'commandsDir'>;
   };
-  /** The project's folder. */
   project: string;
   temporaryFolder: string;
   /** `host:port` to listen on. */
   listen: string[];
-  /** Undefined for a process that may start no other. */
+  /** Undefined for a process that may run no programs. */
   tools: MediaTools | undefined;
-  /** The site's own programs by absolute path, and what ends those together with what they have started. */
+  /** The site's programs by absolute path, and the program that kills their process groups. */
   commands: string[];
   endpoints: Endpoints[];
-  /** Whether it tells webhooks, whose hosts nobody knows before. */
-  tellsWebhooks: boolean;
-  /** Names of Inlet's own variables. */
+  /** True if it delivers webhooks, whose hosts are unknown at the start. */
+  deliversWebhooks: boolean;
+  /** The names of Inlet's variables. */
   variables: readonly string[];
-  /** Where the runtimes keep compiled code; a process that could write there could change its successor. */
+  /** Folders with compiled code, which are closed so that a process cannot change the code of the next one. */
   codeCaches: string[];
 }
 
 const SOURCES = ['src', 'workers', 'sql', 'node_modules', 'package.json'];
-/** What the packages from npm go by; they read many more, and find them unset. */
+/** Variables of npm packages. Others that they read look unset. */
 const FOREIGN_VARIABLES = ['AWS_*', 'PG*', 'OTEL_*', 'HOME', 'TMPDIR', 'TZ', 'NODE_ENV', 'NODE_DEBUG', 'DEBUG'];
-/** A worker is known by its machine; free space of a folder; the AWS SDK says what it runs on. */
+/** For the name of a worker, the free space of a folder, and the AWS SDK's user agent. */
 const SYSTEM = ['hostname', 'statfs', 'osRelease', 'uid', 'gid'];
 
-/** The least that a process needs. */
+/** Returns the least permissions that a process needs. */
 export function permissions(input: PermissionInput): Permissions {
   const { config, endpoints, tools } = input;
   const own = [config.dataDir, input.temporaryFolder];
@@ -64,7 +62,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...(config.metadataDir ? [config.metadataDir] : []),
       ...(config.studioDir ? [config.studioDir] : []),
       ...(commandsDir ? [commandsDir] : []),
-      // Looked at before they are run.
+      // Their existence is checked before they run.
       ...programs,
       ...endpoints.flatMap((endpoint) => endpoint.files),
       ...sockets,
@@ -76,7 +74,7 @@ export function permissions(input: PermissionInput): Permissions {
       ...endpoints.flatMap((endpoint) => endpoint.hosts),
       ...sockets.map((path) => `unix:${path}`),
     ],
-    anyHost: input.tellsWebhooks,
+    anyHost: input.deliversWebhooks,
     run: programs,
     env: [...input.variables, ...FOREIGN_VARIABLES],
     sys: SYSTEM,
@@ -84,9 +82,9 @@ export function permissions(input: PermissionInput): Permissions {
 }
 
 /**
- * The permissions as options for Deno, which must then be started in the project's folder.
+ * Returns the options of Deno, which must be started in the project's folder.
  *
- * @throws {CommandError} when a path cannot be written as one
+ * @throws {CommandError} if an option cannot express a path
  */
 export function denoFlags(permissions: Permissions, project: string): string[] {
   const paths = (list: string[]) => list.map((path) => withoutComma(path, project));
@@ -99,23 +97,23 @@ export function denoFlags(permissions: Permissions, project: string): string[] {
     ...(permissions.anyHost ? ['--allow-net'] : option('--allow-net', permissions.net)),
     ...option('--allow-run', paths(permissions.run)),
     ...option('--allow-env', permissions.env),
-    // Other variables look unset instead of stopping whoever asks.
+    // Other variables look unset; reading them is no error.
     '--ignore-env',
     ...option('--allow-sys', permissions.sys),
   ];
 }
 
-/** An option without values would allow everything. */
+/** Omits an option without values, which would allow everything. */
 function option(name: string, values: string[]): string[] {
   return values.length > 0 ? [`${name}=${[...new Set(values)].join(',')}`] : [];
 }
 
-/** Deno separates paths by commas and knows no way to write one in a path; a relative path may avoid it. */
+/** Returns a path without commas, which Deno cannot escape; a relative path may have none. */
 function withoutComma(path: string, project: string): string {
   if (!path.includes(',')) return path;
   const inside = relative(project, path);
   if (!inside.includes(',') && !isAbsolute(inside)) return `./${inside}`;
   throw new CommandError(
-    `Deno cannot be told about ${path}, which has a comma in its name; use another folder, or Node (npm run start:node).`,
+    `Deno does not support the comma in ${path}. Use another folder, or Node (npm run start:node).`,
   );
 }

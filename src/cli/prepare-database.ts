@@ -6,17 +6,15 @@ import { CommandError, connectionFailure } from './failure.ts';
 import { applyMigrations } from './migrations.ts';
 
 /**
- * The database of this start: the configured one, or the embedded one, which runs from then on.
- *
- * @returns its URL
+ * Returns the URL of the configured database, or starts the embedded one.
  */
 export async function findDatabase(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<string> {
   return config.databaseUrl ?? (await startEmbedded(config.dataDir)).databaseUrl;
 }
 
 /**
- * A database that has every table this version needs: the embedded one is brought up to date, a configured one must
- * be already, for several versions may be using it.
+ * Returns the URL of a database with all migrations. Only the embedded database is migrated, because several versions may
+ * share a configured one.
  *
  * @throws {CommandError}
  */
@@ -30,11 +28,11 @@ export async function prepareDatabase(config: Pick<Config, 'databaseUrl' | 'data
 async function refuseWhenPending(url: string): Promise<void> {
   const pending = await reachable(url, () => pendingMigrations(url));
   if (pending.length > 0) {
-    throw new CommandError(`The database lacks migrations ${pending.join(', ')}; run npm run migrate.`);
+    throw new CommandError(`The database lacks migrations ${pending.join(', ')}. Run npm run migrate.`);
   }
 }
 
-/** Names the database when it does not answer. */
+/** Adds the address of the database to errors. */
 export async function reachable<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

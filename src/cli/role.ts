@@ -1,9 +1,8 @@
-/** What a process can be: API, relay and workers in one, or one of the two halves. */
+/** The role of a process: API, relay and workers, or only a part of these. */
 export type Role = 'main' | 'api' | 'worker';
-/** What runs it. */
 export type Runtime = 'deno' | 'node';
 
-/** The modules that are run, from the project's folder. */
+/** The entry modules, relative to the project's folder. */
 export const ENTRIES: Record<Role, string> = {
   main: 'src/main.ts',
   api: 'src/api.ts',

@@ -11,8 +11,8 @@ const PLATFORMS: Record<string, string> = {
 };
 
 /**
- * The Deno program that npm installed, one package a platform. The package `deno` would choose between these, and has
- * a script that copies the program.
+ * Returns the Deno program that npm installed for this platform. The package `deno` is not used, because its script copies
+ * the program.
  *
  * @throws {CommandError}
  */
@@ -25,7 +25,7 @@ export function denoProgram(): string {
     return program;
   } catch {
     throw new CommandError(
-      `Deno is not installed for this machine (${platform}); run npm ci, or use Node: npm run start:node.`,
+      `Deno is not installed for this machine (${platform}). Run npm ci, or use Node: npm run start:node.`,
     );
   }
 }
@@ -38,8 +38,8 @@ function makeExecutable(path: string): void {
   }
 }
 
-/** Replaces this process by another program, which keeps its number: signals reach it without a middleman. */
-export function become(program: string, args: string[], environment: NodeJS.ProcessEnv): never {
+/** Replaces this process with another program, which keeps the process ID and receives signals directly. */
+export function execProgram(program: string, args: string[], environment: NodeJS.ProcessEnv): never {
   if (!process.execve) throw new CommandError('Inlet runs on Linux and macOS.');
   return process.execve(program, [program, ...args], { ...environment });
 }

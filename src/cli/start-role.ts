@@ -18,34 +18,32 @@ import {
 import { denoFlags, permissions } from './permissions.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './role.ts';
-import { become, denoProgram } from './runtime.ts';
+import { denoProgram, execProgram } from './runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /**
- * The young generation is kept small, in MiB: it holds no uploads, and else takes 25 MiB more before it is looked at. The
- * collector is there to be asked for what starting leaves behind (`runEntry`).
+ * Limits the young generation to 4 MiB, which saves 25 MiB of memory, and exposes the garbage collector, which `runEntry`
+ * calls after the start.
  */
 const V8_FLAGS = ['--max-semi-space-size=4', '--expose-gc'];
 
-/** How a role is started. */
 export interface RoleStart {
   role: Role;
   runtime: Runtime;
   config: Config;
   environment: NodeJS.ProcessEnv;
-  /** The project's folder. */
   project: string;
 }
 
-/** Makes everything ready that the role needs and cannot do itself, then becomes the role. */
+/** Prepares database, tools and folders, then replaces this process with the role. */
 export async function startRole(asked: RoleStart): Promise<never> {
-  const start = { ...asked, config: await withoutLinks(asked.config) };
+  const start = { ...asked, config: await resolveLinks(asked.config) };
   const { role, config, project } = start;
   const tools = runsTools(role) ? await locateTools(config) : undefined;
   const databaseUrl = await prepareDatabase(config);
   const folder = temporaryFolder(start.environment, config);
   mkdirSync(folder, { recursive: true });
-  // Deno's permissions name files by their place in the project.
+  // Deno's permissions use paths relative to the project.
   process.chdir(project);
   const environment = {
     ...start.environment,
@@ -57,37 +55,37 @@ export async function startRole(asked: RoleStart): Promise<never> {
     ...(config.operations.commandsDir && { COMMANDS_DIR: config.operations.commandsDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR: folder,
-    // msgpackr, a part of BullMQ, would load native code.
+    // Otherwise msgpackr, a dependency of BullMQ, loads native code.
     MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
-    // glibc would learn to keep the parts of uploads on its heap, and the heap never shrinks.
+    // Otherwise glibc keeps parts of uploads on its heap, which never shrinks.
     MALLOC_MMAP_THRESHOLD_: '262144',
     MALLOC_ARENA_MAX: '2',
   };
   const codeCaches = {
-    // Else Node compiles TypeScript at each start, with a compiler that stays in memory.
+    // Otherwise Node compiles TypeScript at each start, and the compiler stays in memory.
     NODE_COMPILE_CACHE: start.environment.NODE_COMPILE_CACHE || join(config.dataDir, 'node'),
     DENO_DIR: start.environment.DENO_DIR || join(config.dataDir, 'deno'),
   };
   if (start.runtime === 'node') {
     const { NODE_COMPILE_CACHE } = codeCaches;
-    return become(process.execPath, [...V8_FLAGS, ENTRIES[role]], { ...environment, NODE_COMPILE_CACHE });
+    return execProgram(process.execPath, [...V8_FLAGS, ENTRIES[role]], { ...environment, NODE_COMPILE_CACHE });
   }
   const deno = await denoCommand(start, { databaseUrl, temporaryFolder: folder, tools, codeCaches });
-  return become(denoProgram(), deno.args, { ...environment, ...deno.environment });
+  return execProgram(denoProgram(), deno.args, { ...environment, ...deno.environment });
 }
 
-/** Deno's permissions are for a folder itself, and sites like to link the one of the day. */
-async function withoutLinks(config: Config): Promise<Config> {
+/** Resolves symbolic links, which Deno's permissions do not follow. */
+async function resolveLinks(config: Config): Promise<Config> {
   const real = (path: string | undefined) => path && realpath(path).catch(() => path);
   const { studioDir, operations } = config;
   const [studio, commandsDir] = await Promise.all([real(studioDir), real(operations.commandsDir)]);
   return { ...config, studioDir: studio, operations: { ...operations, commandsDir } };
 }
 
-/** All programs that there are at the start, with what ends them. */
+/** Returns the site's programs, and the program that kills them. */
 async function sitePrograms(folder: string | undefined): Promise<string[]> {
   if (!folder) return [];
-  // A program may be there by several names.
+  // A program may have several names.
   return [...new Set((await programsIn(folder)).values()), KILL];
 }
 
@@ -113,7 +111,7 @@ async function denoCommand(
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
       commands: found.tools ? await sitePrograms(config.operations.commandsDir) : [],
-      tellsWebhooks: found.tools !== undefined,
+      deliversWebhooks: found.tools !== undefined,
       listen: [
         ...(answersRequests(role) ? [listenEndpoint(config)] : []),
         ...(config.metricsPort ? [listenEndpoint({ ...config, port: config.metricsPort })] : []),
@@ -123,7 +121,7 @@ async function denoCommand(
     project,
   );
   return {
-    // Packages come from node_modules as npm left it; nothing is fetched, and no file above the project counts.
+    // Packages come only from node_modules; files above the project are ignored.
     args: [
       'run',
       '--quiet',

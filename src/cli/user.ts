@@ -6,6 +6,7 @@ import {
   changePassword,
   findAccount,
   holderOf,
+  isUsername,
   listAccounts,
   releaseRole,
   removeAccount,
@@ -13,20 +14,52 @@ import {
   updateAccount,
 } from '#access/accounts/accounts.ts';
 import { digestSecrets, hashPassword } from '#access/accounts/secrets.ts';
-import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
+import { ROLE_CAPTURE_AGENT, ROLE_EXTERNAL_APPLICATIONS, userRole } from '#access/roles/roles.ts';
+import { AgentName } from '#capture/agents/agent.schemas.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { isDatabaseOutage } from '#platform/database/outage.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { ConfigError } from '#platform/setting/config-error.ts';
-import { type Invocation, parseInvocation, USAGE, UsageError } from './user-arguments.ts';
+import { parseArguments, UsageError } from './inlet/command.ts';
 
+export const USAGE = `Manages accounts that sign in with HTTP Basic, and accounts of machines, which can also use HTTP Digest.
+
+  npm run user -- add NAME [--roles ROLE_A,ROLE_B] [--name TEXT] [--email TEXT] [--password-stdin]
+  npm run user -- add NAME --agent [--agent-id ID] [--roles ROLE_A,ROLE_B] [--password-stdin]
+  npm run user -- set-roles NAME --roles ROLE_A,ROLE_B
+  npm run user -- set-password NAME [--password-stdin]
+  npm run user -- remove NAME
+  npm run user -- list
+
+The password is read from standard input with --password-stdin, otherwise from the variable INLET_USER_PASSWORD. If neither is
+given, a password is generated and printed once. Changes take effect within a minute.
+
+The role "external-applications" stands for ${ROLE_EXTERNAL_APPLICATIONS}, which permits everything in the API and acting for
+other users. Learning platforms need it.
+
+--agent adds the account of a machine. It always has the role ${ROLE_CAPTURE_AGENT} and can sign in with HTTP Digest in the realm
+Opencast. The secret that Digest needs is stored beside the password hash and is equivalent to the password for anyone who can
+read the database. Give machines unique passwords, best generated ones. --agent-id limits the account to one capture agent.
+
+"remove" also removes a user of the identity provider. The name is then free for one that differs only in upper and lower case.`;
+
+const OPTIONS = {
+  roles: { type: 'string' },
+  name: { type: 'string', default: '' },
+  email: { type: 'string', default: '' },
+  agent: { type: 'boolean', default: false },
+  'agent-id': { type: 'string' },
+  'password-stdin': { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+const SHORT_ROLES: ReadonlyMap<string, string> = new Map([['external-applications', ROLE_EXTERNAL_APPLICATIONS]]);
 const UNDEFINED_TABLE = '42P01';
 
-/** What the command works with beside its arguments. */
+/** The environment of the command. */
 export interface UserCommand {
   databaseUrl: string;
-  /** Name of the administrator of the configuration, which no account may have. */
+  /** The name of the configured administrator, which no account may have. */
   adminUsername: string;
   /** The value of INLET_USER_PASSWORD. */
   password: string | undefined;
@@ -35,80 +68,130 @@ export interface UserCommand {
   complain(line: string): void;
 }
 
+/** Changes or reads accounts. @returns the lines to print */
+type Action = (db: Database) => Promise<string[]>;
+
 /**
  * Adds, changes, removes or lists accounts.
  *
- * @returns the exit code: 0 done, 1 refused or failed, 2 wrong arguments; what to tell has been printed
+ * @returns the exit code: 0 for success, 1 for failures, 2 for wrong arguments
  */
 export async function main(argv: readonly string[], command: UserCommand): Promise<number> {
   try {
-    const invocation = parseInvocation(argv);
-    const lines =
-      invocation.action === 'help'
-        ? [USAGE]
-        : await withDatabase(command.databaseUrl, (db) => run(db, invocation, command));
+    const action = parseAction(argv, command);
+    const lines = action ? await withDatabase(command.databaseUrl, action) : [USAGE];
     for (const line of lines) command.print(line);
     return 0;
   } catch (error) {
     command.complain(explain(error));
-    if (!(error instanceof UsageError)) return 1;
-    command.complain(`\n${USAGE}`);
-    return 2;
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
-/** @returns what to tell the person */
-async function run(
+/** @returns undefined for help. @throws {UsageError} */
+function parseAction(argv: readonly string[], command: UserCommand): Action | undefined {
+  const { values, positionals } = parseArguments(argv, OPTIONS, USAGE);
+  const [action, name] = positionals;
+  if (values.help || action === 'help') return undefined;
+  if (action === undefined) throw usageError('A command is missing.');
+  const [surplus] = positionals.slice(action === 'list' ? 1 : 2);
+  if (surplus !== undefined) throw usageError(`Unexpected argument "${surplus}".`);
+  if (action !== 'add' && (values.agent || values['agent-id'] !== undefined)) {
+    throw usageError('--agent and --agent-id are only for "add". Remove the account and add it again.');
+  }
+  if (action === 'list') return list;
+  if (!['add', 'set-roles', 'set-password', 'remove'].includes(action)) {
+    throw usageError(`"${action}" is not a command.`);
+  }
+  if (action === 'set-roles' && values.roles === undefined) throw usageError('--roles is missing.');
+  const username = parseUsername(name);
+  const roles = parseRoles(values.roles ?? '');
+  const password = () => choosePassword(values['password-stdin'], command);
+  if (action === 'set-roles') return (db) => setRoles(db, username, roles);
+  if (action === 'set-password') return (db) => setPassword(db, username, password);
+  if (action === 'remove') return (db) => remove(db, username);
+  const agent = parseAgent(values.agent, values['agent-id']);
+  const account = { username, name: values.name, email: values.email, roles };
+  return async (db) => {
+    await requireOwnRole(db, username, command.adminUsername);
+    return add(db, account, agent, password);
+  };
+}
+
+function usageError(message: string): UsageError {
+  return new UsageError(message, USAGE);
+}
+
+type ChoosePassword = () => Promise<{ password: string; notice: string[] }>;
+
+async function add(
   db: Database,
-  invocation: Exclude<Invocation, { action: 'help' }>,
-  command: UserCommand,
+  { roles, ...columns }: { username: string; name: string; email: string; roles: string[] },
+  agent: { id: string | undefined } | undefined,
+  choose: ChoosePassword,
 ): Promise<string[]> {
-  switch (invocation.action) {
-    case 'add': {
-      const { username, name, email, roles, agent } = invocation;
-      await requireOwnRole(db, username, command.adminUsername);
-      const { password, notice } = await choosePassword(invocation.passwordStdin, command);
-      const account = { username, password_hash: await hashPassword(password), name, email };
-      const added = agent
-        ? await addAgentAccount(
-            db,
-            { ...account, roles: agentRoles(roles) },
-            { agentId: agent.id, secrets: digestSecrets(username, password) },
-          )
-        : await addAccount(db, { ...account, roles });
-      if (!added) throw new Error(`NAME: there is an account "${username}" already.`);
-      return [`Added ${username}.`, ...notice];
-    }
-    case 'set-roles': {
-      const { username, roles } = invocation;
-      const isAgent = (await findAccount(db, username))?.is_agent;
-      const granted = isAgent ? agentRoles(roles) : roles;
-      requireFound(await updateAccount(db, username, { roles: granted }), username);
-      return [`Changed the roles of ${username}.`];
-    }
-    case 'set-password': {
-      const { username } = invocation;
-      const { password, notice } = await choosePassword(invocation.passwordStdin, command);
-      const hash = await hashPassword(password);
-      const secrets = digestSecrets(username, password);
-      requireFound(await changePassword(db, username, hash, secrets), username);
-      return [`Changed the password of ${username}.`, ...notice];
-    }
-    case 'remove': {
-      const { username } = invocation;
-      const released = await releaseRole(db, username);
-      requireFound((await removeAccount(db, username)) || released, username);
-      return [`Removed ${username}.`];
-    }
-    case 'list': {
-      const accounts = await listAccounts(db);
-      if (accounts.length === 0) return ['There are no accounts beside the administrator.'];
-      return accounts.map(lineOf);
-    }
-  }
+  const { username } = columns;
+  const { password, notice } = await choose();
+  const account = { ...columns, password_hash: await hashPassword(password) };
+  const secrets = digestSecrets(username, password);
+  const added = agent
+    ? await addAgentAccount(db, { ...account, roles: agentRoles(roles) }, { agentId: agent.id, secrets })
+    : await addAccount(db, { ...account, roles });
+  if (!added) throw new Error(`NAME: the account "${username}" already exists.`);
+  return [`Added ${username}.`, ...notice];
 }
 
-/** A machine may always do what capture agents do. */
+async function setRoles(db: Database, username: string, roles: string[]): Promise<string[]> {
+  const isAgent = (await findAccount(db, username))?.is_agent;
+  requireFound(await updateAccount(db, username, { roles: isAgent ? agentRoles(roles) : roles }), username);
+  return [`Changed the roles of ${username}.`];
+}
+
+async function setPassword(db: Database, username: string, choose: ChoosePassword): Promise<string[]> {
+  const { password, notice } = await choose();
+  const hash = await hashPassword(password);
+  requireFound(await changePassword(db, username, hash, digestSecrets(username, password)), username);
+  return [`Changed the password of ${username}.`, ...notice];
+}
+
+async function remove(db: Database, username: string): Promise<string[]> {
+  const released = await releaseRole(db, username);
+  requireFound((await removeAccount(db, username)) || released, username);
+  return [`Removed ${username}.`];
+}
+
+async function list(db: Database): Promise<string[]> {
+  const accounts = await listAccounts(db);
+  return accounts.length === 0 ? ['There are no accounts except the administrator.'] : accounts.map(lineOf);
+}
+
+function parseUsername(name: string | undefined): string {
+  if (name === undefined) throw usageError('NAME is missing.');
+  if (isUsername(name)) return name;
+  throw usageError(
+    `NAME is ${JSON.stringify(name)}; it must have at most 128 characters, without colons, control characters, and leading or trailing spaces, and must not be "anonymous".`,
+  );
+}
+
+function parseAgent(isAgent: boolean, id: string | undefined): { id: string | undefined } | undefined {
+  if (id === undefined) return isAgent ? { id } : undefined;
+  if (!isAgent) throw usageError('--agent-id requires --agent.');
+  const { error } = AgentName.safeParse(id);
+  if (error) throw usageError(`--agent-id: ${error.issues[0]?.message}`);
+  return { id };
+}
+
+function parseRoles(roleList: string): string[] {
+  const roles = roleList
+    .split(',')
+    .map((role) => role.trim())
+    .filter((role) => role !== '')
+    .map((role) => SHORT_ROLES.get(role) ?? role);
+  const wrong = roles.find((role) => /[\s\p{Cc}]/u.test(role));
+  if (wrong) throw usageError(`--roles: ${JSON.stringify(wrong)} is not a role. Separate roles with commas.`);
+  return [...new Set(roles)];
+}
+
 function agentRoles(roles: readonly string[]): string[] {
   return [...new Set([ROLE_CAPTURE_AGENT, ...roles])];
 }
@@ -118,9 +201,9 @@ function lineOf({ username, roles, is_agent: isAgent, agent_id: agentId }: Store
   return [username, roles.join(','), ...kind].join('\t');
 }
 
-/** Two names that differ only in case would share the role that stands for one of them. */
+/** Refuses a name that differs from another one only in case: both would have the same user role. */
 async function requireOwnRole(db: Database, name: string, adminUsername: string): Promise<void> {
-  if (name === adminUsername) throw new Error(`NAME: "${name}" is the administrator of the configuration.`);
+  if (name === adminUsername) throw new Error(`NAME: "${name}" is the configured administrator.`);
   const role = userRole(name);
   const names = [adminUsername, ...(await listAccounts(db)).map(({ username }) => username)];
   const other = names.find((taken) => taken !== name && userRole(taken) === role) ?? (await holderOf(db, role));
@@ -138,13 +221,13 @@ async function choosePassword(
   }
   if (given === '' || given.includes('\0')) {
     const source = fromStdin ? '--password-stdin' : 'INLET_USER_PASSWORD';
-    throw new UsageError(`${source}: a password cannot be empty or hold a NUL character.`);
+    throw usageError(`${source}: a password must not be empty or contain a NUL character.`);
   }
   return { password: given, notice: [] };
 }
 
 function requireFound(found: boolean, name: string): void {
-  if (!found) throw new Error(`NAME: there is no account "${name}".`);
+  if (!found) throw new Error(`NAME: the account "${name}" does not exist.`);
 }
 
 async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
@@ -157,10 +240,10 @@ async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>):
 }
 
 function explain(error: unknown): string {
-  if (isDatabaseOutage(error)) return 'The database does not answer; DATABASE_URL says where it is.';
+  if (isDatabaseOutage(error)) return 'The database at DATABASE_URL does not answer.';
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === UNDEFINED_TABLE) {
-    return 'The database has no tables yet: run "npm run migrate" first.';
+    return 'The database has no tables. Run "npm run migrate" first.';
   }
   return error.message;
 }

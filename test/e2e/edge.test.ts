@@ -42,7 +42,7 @@ function denoServe(dataDir: string, port: number): [string, string[]] {
       listen: [],
       tools: undefined,
       commands: [],
-      tellsWebhooks: false,
+      deliversWebhooks: false,
       endpoints: [databaseEndpoints(db.url)],
       variables: VARIABLES,
       codeCaches: [join(dataDir, 'deno')],

@@ -62,7 +62,7 @@ test('what cannot be processed makes the command fail, and may be tried again by
     code: 0,
     stdout: expect.stringContaining(`event ${id}`),
   });
-  expect((await inlet('workflows', 'pause', id)).stderr).toContain('"pause" is neither retry nor stop');
+  expect((await inlet('workflows', 'pause', id)).stderr).toContain('"pause" is not allowed; the first argument must be retry or stop');
   expect(await inlet('workflows', 'stop', 'nothing')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('nothing'),
@@ -113,7 +113,7 @@ test('what is not understood is refused with the usage', async () => {
   });
   expect(await inlet('nonsense')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('"nonsense" is no command'),
+    stderr: expect.stringContaining('"nonsense" is not a command'),
   });
   expect(await inlet('events', '--state', 'bogus')).toMatchObject({
     code: 1,

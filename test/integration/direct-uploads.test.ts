@@ -215,7 +215,7 @@ describe('an address', () => {
     }
     expect(await offsetOf(url)).toBe('4');
     const other = await begin(url, 11);
-    const sentence = 'An upload of 10 bytes has begun here; go on with it, or give it up.';
+    const sentence = 'An upload of 10 bytes exists at this URL. Continue or delete it.';
     expect(await seen(other)).toEqual([409, sentence]);
     expect((await tusRequest('DELETE', url)).status).toBe(204);
     expect(await sendAll(bytes(11), asEndpoint(url))).toEqual(expect.any(String));
@@ -484,7 +484,7 @@ describe('the event of a direct upload is made once', () => {
       const Authorization = await app.account('leaves', CREATES);
       const direct = await handOut({}, { headers: { Authorization } });
       await database.deleteFrom('accounts').where('username', '=', 'leaves').execute();
-      await expectFailed(direct, /The account 'leaves' .* is gone\./);
+      await expectFailed(direct, /The account 'leaves' .* no longer exists\./);
       expect(await takeBackAs(direct.id)).toBe(204);
     });
 
@@ -509,7 +509,7 @@ describe('the event of a direct upload is made once', () => {
 describe('limits', () => {
   test('a file that is declared to be larger than allowed is refused, and nothing is kept of it', async () => {
     const { url } = await handOut({ maxBytes: '1000' });
-    const sentence = 'An upload may have 1000 bytes; this one is to have more.';
+    const sentence = 'Upload-Length must be at most 1000.';
     expect(await seen(await tusRequest('POST', url, { 'Upload-Length': '1001' }))).toEqual([413, sentence]);
     expect(await seen(await patchAll(url, bytes(1001)))).toEqual([413, sentence]);
     expect(await offsetOf(url)).toBe('0');
@@ -530,7 +530,7 @@ describe('limits', () => {
     const { url } = await handOut();
     for (const method of ['POST', 'PATCH']) {
       const answer = await tusRequest(method, url, { ...STREAM, 'Upload-Length': '0' });
-      const sentence = 'The file is empty; Upload-Length must be 1 at least.';
+      const sentence = 'The file is empty: Upload-Length must be at least 1.';
       expect(await seen(answer)).toEqual([400, sentence]);
     }
     await sendFile(url, 1);
@@ -623,7 +623,7 @@ describe('the end of a direct upload', () => {
       await sql`UPDATE drafts SET event_id = 'made-of-it' WHERE id = ${id}`.execute(trx);
     });
     const answer = await removing;
-    const sentence = "The event 'made-of-it' has been made of the direct upload; it stays.";
+    const sentence = "The direct upload has already become the event 'made-of-it'.";
     expect(await seen(answer)).toEqual([409, sentence]);
   });
 

@@ -183,7 +183,7 @@ test('two verifications do not write down what they find in the same place', asy
   await rm(up.pathOf((await uploaded()).key));
   const other = await up.connect();
   expect(await lockNotes(other)).toBe(true);
-  await expect(up.run(verifyCommand)).rejects.toThrow('Another verification is under way.');
+  await expect(up.run(verifyCommand)).rejects.toThrow('Another verification is running.');
   await other.end();
   await expect.poll(() => up.verify()).toMatchObject({ code: 1, lines: { length: 1 } });
 });

@@ -30,7 +30,7 @@ const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` })
 
 test.each([
   [['main'], { PORT: '0' }, 'PORT is "0"; allowed is a whole number from 1 to 65535.'],
-  [['api', '--runtime', 'bun'], {}, '--runtime bun is not understood; allowed is --runtime deno or --runtime node.'],
+  [['api', '--runtime', 'bun'], {}, '--runtime bun is not allowed; use --runtime deno or --runtime node.'],
   [['all'], {}, '"all" is not one of main, api, worker, migrate, user.'],
 ])('a wrong start is one line: %j %j', async (args, environment, line) => {
   expect(await start(args, environment)).toEqual(refused(line));
@@ -42,7 +42,7 @@ test.each(['main', 'api', 'worker'])('%s does not start for others with the well
 });
 
 test('user gets the database and its own arguments', async () => {
-  const stdout = 'There are no accounts beside the administrator.\n';
+  const stdout = 'There are no accounts except the administrator.\n';
   expect(await start(['user', 'list'])).toEqual({ code: 0, stdout, stderr: '' });
 });
 

@@ -62,7 +62,7 @@ test('a database that lacks migrations is refused; migrate brings it up to date,
   const databaseUrl = await olderDatabase();
   const config = loadConfig({ DATABASE_URL: databaseUrl });
   await expect(prepareDatabase(config)).rejects.toThrow(
-    /^The database lacks migrations 0006_staging\.sql; run npm run migrate\.$/,
+    /^The database lacks migrations 0006_staging\.sql\. Run npm run migrate\.$/,
   );
   const printed = vi.spyOn(console, 'log').mockReturnValue();
   await migrateCommand(config);

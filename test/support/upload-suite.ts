@@ -133,7 +133,7 @@ export function describeUploads(
       sending.end();
       expect(await sending.answer).toMatchObject({
         status: 423,
-        body: 'Another request is writing to the upload. Try again in a moment.',
+        body: 'Another request is writing to the upload. Try again.',
       });
       await expectStored(here.app, path, data);
     });

@@ -2,8 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '#test/support/listen.ts';
 import { CommandError, explain } from '../failure.ts';
-import { patiently } from './patience.ts';
-import { get, type Server, ServerAway } from './server.ts';
+import { ask, retryWhileAway, type Server, ServerAway } from './server.ts';
 
 const { signal } = new AbortController();
 async function answering(listener: RequestListener): Promise<Server> {
@@ -20,12 +19,12 @@ test('a server that goes away in the middle of an answer is away', async () => {
     answer.writeHead(200, { 'Content-Length': '100' });
     answer.write('[', () => answer.destroy());
   });
-  await expect(get(server, '/', signal)).rejects.toThrow(ServerAway);
+  await expect(ask(server, '/', { signal })).rejects.toThrow(ServerAway);
 });
 
 test('so is one that is not there, and nothing but its address is told', async () => {
   const server = { url: 'http://127.0.0.1:1', authorization: 'Basic c2VjcmV0' };
-  const asked = get(server, '/', signal);
+  const asked = ask(server, '/', { signal });
   await expect(asked).rejects.toThrow(ServerAway);
   await expect(asked).rejects.toThrow(/^http:\/\/127\.0\.0\.1:1 does not answer: [^{]+$/);
 });
@@ -38,7 +37,7 @@ test.each([
   [409, { 'Retry-After': '5' }, 5_000],
 ])('%i with %j may be asked again', async (status, headers, retryAfterMs) => {
   const server = await answering((_, answer) => answer.writeHead(status, headers).end('<html>'));
-  await expect(get(server, '/', signal)).rejects.toMatchObject({
+  await expect(ask(server, '/', { signal })).rejects.toMatchObject({
     constructor: ServerAway,
     message: `${server.url} answers ${status}`,
     retryAfterMs,
@@ -47,7 +46,7 @@ test.each([
 
 test.each([400, 401, 409, 500])('%i is a refusal, told by its sentence', async (status) => {
   const server = await answering((_, answer) => answer.writeHead(status).end('{"message":"It is so."}'));
-  const asked = get(server, '/a', signal);
+  const asked = ask(server, '/a', { signal });
   await expect(asked).rejects.not.toThrow(ServerAway);
   await expect(asked).rejects.toThrow(`The server answered ${status} for /a: It is so.`);
 });
@@ -65,22 +64,22 @@ test('a server that is away is asked again, and left alone for as long as it say
   const told: string[] = [];
   const onAway = ({ message }: ServerAway) => void told.push(message);
   const begun = performance.now();
-  const ask = failing(new ServerAway('gone'), new ServerAway('busy', 200));
-  expect(await patiently(ask, { signal, onAway, pauseMs: 1 })).toBe('answered');
+  const request = failing(new ServerAway('gone'), new ServerAway('busy', 200));
+  expect(await retryWhileAway(request, { signal, onAway, pauseMs: 1 })).toBe('answered');
   expect(told).toEqual(['gone', 'busy']);
   expect(performance.now() - begun).toBeGreaterThanOrEqual(199);
 });
 
 test('a server that stays away is asked for a limited time, and one that refuses is asked once', async () => {
   const away = new ServerAway('busy', 3_600_000);
-  await expect(patiently(() => Promise.reject(away), { signal, patienceMs: 50 })).rejects.toBe(away);
+  await expect(retryWhileAway(() => Promise.reject(away), { signal, patienceMs: 50 })).rejects.toBe(away);
   const refusal = new CommandError('The server answered 400.');
-  await expect(patiently(failing(refusal), { signal })).rejects.toBe(refusal);
+  await expect(retryWhileAway(failing(refusal), { signal })).rejects.toBe(refusal);
 });
 
 test('an interrupt ends the wait at once', async () => {
   const interrupt = new AbortController();
-  const asked = patiently(failing(new ServerAway('gone')), {
+  const asked = retryWhileAway(failing(new ServerAway('gone')), {
     ...{ signal: interrupt.signal, pauseMs: 60_000 },
     onAway: () => setTimeout(() => interrupt.abort()),
   });

@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '#platform/text/units.ts';
 import { CommandError } from '../failure.ts';
-import { patiently } from './patience.ts';
-import { get, type Server } from './server.ts';
+import { ask, retryWhileAway, type Server } from './server.ts';
 
-/** How far the processing of an event is. */
+/** The progress of an event's processing. */
 interface WorkflowProgress {
   /** From 0 to 1. */
   fraction: number;
-  /** What is being done, or why it failed. */
+  /** The current operation, or the reason of the failure. */
   note: string;
 }
 
-/** What is known of an operation; the fields of `GET /admin/events/{id}/workflows` that matter here. */
+/** The used fields of an operation in `GET /admin/events/{id}/workflows`. */
 interface Operation {
   state: string;
   description: string;
@@ -21,15 +20,15 @@ interface Operation {
 }
 
 async function workflowProgress(server: Server, eventId: string, signal: AbortSignal): Promise<WorkflowProgress> {
-  const response = await get(server, `/admin/events/${encodeURIComponent(eventId)}/workflows`, signal, {}, [403]);
-  // For administrators alone.
-  if (response.status === 403) return summarise([]);
+  const response = await ask(server, `/admin/events/${encodeURIComponent(eventId)}/workflows`, { signal }, [403]);
+  // Only administrators may read workflows.
+  if (response.status === 403) return summarizeOperations([]);
   const [latest] = (await response.json()) as { operations: Operation[] }[];
-  return summarise(latest?.operations ?? []);
+  return summarizeOperations(latest?.operations ?? []);
 }
 
-/** Every operation counts the same; the one at work, or the failed one, gives the note. */
-export function summarise(operations: readonly Operation[]): WorkflowProgress {
+/** Weights all operations equally. The note is that of the running or failed one. */
+export function summarizeOperations(operations: readonly Operation[]): WorkflowProgress {
   const planned = operations.filter(({ state }) => state !== 'skipped');
   const done = planned.reduce((sum, { state, progress }) => sum + (state === 'succeeded' ? 1 : progress), 0);
   const current = planned.find(({ state }) => state !== 'succeeded');
@@ -42,25 +41,24 @@ export function summarise(operations: readonly Operation[]): WorkflowProgress {
 const POLL_MS = 400;
 const UNFINISHED = ['', 'INSTANTIATED', 'RUNNING', 'FAILING'];
 
-/** What the demo shows of an event whose processing has come to rest. */
+/** An event whose processing has stopped. */
 export interface ProcessedEvent {
   identifier: string;
   /** SUCCEEDED, FAILED, PAUSED or STOPPED. */
   state: string;
-  /** Why it is not SUCCEEDED. */
+  /** The reason if it is not SUCCEEDED. */
   reason: string;
   /** Milliseconds. */
   duration: number;
-  /** Where it can be watched. */
+  /** URLs at which it can be watched. */
   urls: string[];
 }
 
-/** Somebody deleted an event while it was followed, or before. */
+/** The event was deleted. */
 export class EventGone extends CommandError {}
 
 /**
- * Asks for the event until its processing has come to rest, and waits for a server that is away. An answer that nothing
- * has changed costs a 304.
+ * Polls the event until its processing stops, and waits while the server is away.
  *
  * @throws {CommandError}
  */
@@ -73,15 +71,16 @@ export async function followEvent(
   const path = `/api/events/${encodeURIComponent(identifier)}`;
   let fraction = 0;
   let etag = '';
-  const look = async (): Promise<ProcessedEvent | undefined> => {
-    const response = await get(server, path, signal, etag ? { 'If-None-Match': etag } : {}, [404]);
-    if (response.status === 404) throw new EventGone(`There is no event ${identifier} any more.`);
+  const poll = async (): Promise<ProcessedEvent | undefined> => {
+    const headers = etag ? { 'If-None-Match': etag } : undefined;
+    const response = await ask(server, path, { headers, signal }, [304, 404]);
+    if (response.status === 404) throw new EventGone(`The event ${identifier} no longer exists.`);
     const progress = await workflowProgress(server, identifier, signal);
     if (response.status === 200) {
       const event = (await response.json()) as { processing_state: string; duration?: number | null };
       const { processing_state: state, duration } = event;
       if (!UNFINISHED.includes(state)) {
-        const publications = await get(server, `${path}/publications?sign=true`, signal);
+        const publications = await ask(server, `${path}/publications?sign=true`, { signal });
         const urls = ((await publications.json()) as { url: string }[]).map(({ url }) => url);
         if (state === 'SUCCEEDED') onProgress({ fraction: 1, note: 'done' });
         return { identifier, state, duration: duration ?? 0, reason: progress.note, urls };
@@ -94,18 +93,18 @@ export async function followEvent(
   };
   const onAway = ({ message }: Error) => onProgress({ fraction, note: `waiting for the server: ${message}` });
   for (;;) {
-    const processed = await patiently(look, { signal, onAway });
+    const processed = await retryWhileAway(poll, { signal, onAway });
     if (processed) return processed;
     await sleep(POLL_MS, undefined, { signal });
   }
 }
 
-/** What is told of an event as soon as it is there. */
+/** Returns the line that is shown when the event is created. */
 export function eventLine(identifier: string): string {
   return `Event      ${identifier}`;
 }
 
-/** What became of a recording, a line each, after that. */
+/** Returns the lines that are shown after the processing. */
 export function eventSummary(event: ProcessedEvent): string[] {
   return [
     `State      ${event.state}${event.state === 'SUCCEEDED' ? '' : `: ${event.reason}`}`,

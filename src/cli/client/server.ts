@@ -1,27 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#platform/config/config.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
 
-/** Where the server is and who asks. */
+/** A server, and the account that sends requests to it. */
 export interface Server {
   /** Without a slash at the end. */
   url: string;
-  /** Value of the `Authorization` header. */
+  /** The value of the `Authorization` header. */
   authorization: string;
 }
 
-/** The server of this configuration with the administrator's account, by the name it has on this machine. */
+/** Returns the server of this configuration at its local address, with the administrator's account. */
 export function localServer({ host, port, admin }: Pick<Config, 'host' | 'port' | 'admin'>): Server {
   const bare = host.replace(/^\[|\]$/g, '');
   const reachable = bare === '0.0.0.0' ? '127.0.0.1' : bare === '::' ? '::1' : bare;
   return {
     url: `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`,
-    authorization: `Basic ${Buffer.from(`${admin.username}:${admin.password}`).toString('base64')}`,
+    authorization: basicAuthorization(admin.username, admin.password),
   };
 }
 
-/** The server does not answer, or says that it cannot now: asked again, it may. */
+export function basicAuthorization(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** The server does not answer, or asks to try again later. */
 export class ServerAway extends CommandError {
-  /** How long it wants to be left alone. */
+  /** The pause that the server asks for. */
   readonly retryAfterMs: number;
 
   constructor(message: string, retryAfterMs = 0) {
@@ -30,63 +35,84 @@ export class ServerAway extends CommandError {
   }
 }
 
-/** An answer that has not come in this time does not come. */
-const ANSWER_MS = 120_000;
-/** What servers, and what stands before them, say that they cannot answer with now. */
+const ANSWER_TIMEOUT_MS = 120_000;
+/** Statuses of servers and proxies that ask to try again later. */
 const AWAY = [429, 502, 503, 504];
 
 /**
- * Sends a request without credentials of its own, and has the answer to its end.
+ * Sends a request, and reads the whole answer.
  *
- * @throws {ServerAway} when the server does not answer, or goes away before all of it is there
+ * @param expected further statuses that are no failure
+ * @throws {ServerAway} if the server does not answer completely, or asks to try again later
+ * @throws {CommandError} with the server's message for other failures
  */
-export async function reach(server: Server, path: string, init: RequestInit): Promise<Response> {
-  const limit = AbortSignal.timeout(ANSWER_MS);
-  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-  try {
-    const response = await fetch(`${server.url}${path}`, { ...init, signal });
-    return new Response((await response.text()) || null, response);
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    throw new ServerAway(`${server.url} does not answer: ${connectionFailure(cause)}`);
-  }
-}
-
-/** GET; an answer other than 200, 304 and those that are expected is a failure. @throws {CommandError} */
-export async function get(
+export async function ask(
   server: Server,
   path: string,
-  signal: AbortSignal,
-  headers: Record<string, string> = {},
+  { headers, ...init }: RequestInit = {},
   expected: readonly number[] = [],
 ): Promise<Response> {
-  const asked = { headers: { Authorization: server.authorization, ...headers }, signal };
-  const response = await reach(server, path, asked);
-  if ([200, 304, ...expected].includes(response.status)) return response;
-  throw awayOf(server, response) ?? (await refusalOf(response, ` for ${path}`));
+  const limit = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
+  const authorized = { Authorization: server.authorization, ...headers };
+  const response = await fetch(`${server.url}${path}`, { ...init, headers: authorized, signal })
+    .then(async (answer) => new Response((await answer.text()) || null, answer))
+    .catch((error) => {
+      if (init.signal?.aborted) throw error;
+      const cause = error instanceof Error ? (error.cause ?? error) : error;
+      throw new ServerAway(`${server.url} does not answer: ${connectionFailure(cause)}`);
+    });
+  const { ok, status } = response;
+  if (ok || expected.includes(status)) return response;
+  const after = response.headers.get('Retry-After');
+  // 409 with Retry-After: the same request is still being processed.
+  if (AWAY.includes(status) || (status === 409 && after !== null)) {
+    throw new ServerAway(`${server.url} answers ${status}`, Number(after) * 1000 || 0);
+  }
+  const message = errorMessage(await response.text()) || response.statusText;
+  throw new CommandError(`The server answered ${status} for ${path}: ${message}`);
 }
 
-/** What an answer says that does not come from the server, or only that it cannot answer now; undefined for others. */
-export function awayOf(server: Server, { status, headers }: Response): ServerAway | undefined {
-  const after = headers.get('Retry-After');
-  // The same request is being carried out.
-  if (!AWAY.includes(status) && !(status === 409 && after !== null)) return undefined;
-  return new ServerAway(`${server.url} answers ${status}`, Number(after) * 1000 || 0);
-}
-
-/** @param what it was that was refused, after a blank */
-export async function refusalOf(response: Response, what = ''): Promise<CommandError> {
-  const sentence = errorSentence(await response.text()) || response.statusText;
-  return new CommandError(`The server answered ${response.status}${what}: ${sentence}`);
-}
-
-/** The message of an error answer. */
-export function errorSentence(body: string): string {
+/** Returns the message of an error answer. */
+export function errorMessage(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: string };
     return message ?? body;
   } catch {
     return body;
+  }
+}
+
+/** Longer than an upgrade or a restart of the machine takes. */
+const PATIENCE_MS = 600_000;
+const PAUSE_MS = 2_000;
+
+/**
+ * Repeats an idempotent request while the server is away.
+ *
+ * @param options.onAway runs after each failed attempt
+ * @param options.patienceMs the time after which it gives up
+ * @throws {ServerAway} if the server stays away
+ */
+export async function retryWhileAway<T>(
+  send: () => Promise<T>,
+  {
+    signal,
+    onAway,
+    patienceMs = PATIENCE_MS,
+    pauseMs = PAUSE_MS,
+  }: { signal: AbortSignal; onAway?: (away: ServerAway) => void; patienceMs?: number; pauseMs?: number },
+): Promise<T> {
+  const started = performance.now();
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof ServerAway)) throw error;
+      const left = patienceMs - (performance.now() - started);
+      if (left <= 0) throw error;
+      onAway?.(error);
+      await sleep(Math.min(Math.max(pauseMs, error.retryAfterMs), left), undefined, { signal });
+    }
   }
 }

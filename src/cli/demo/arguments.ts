@@ -1,21 +1,19 @@
-import { parseArgs } from 'node:util';
-import { CommandError } from '../failure.ts';
+import { parseArguments, UsageError } from '../inlet/command.ts';
 import type { Runtime } from '../role.ts';
 
 export const HELP = `npm run demo [-- [--exit] [--runtime deno|node] [FILE...]]
 
-Starts Inlet, sends it a recording over HTTP as any client would, and shows how it is processed and published. It then
-keeps serving until Ctrl-C.
+Starts Inlet, uploads a recording over HTTP, and shows how it is processed and published. Then serves until Ctrl-C.
 
-  FILE...     recordings of your own instead of a made one: the first shows the presenter, the second the presentation
-              (screen) of the same event. Three or more are one event each. A file without a picture is sent as audio.
-  --exit      end after the recording is published, with an exit code other than 0 when it was not
-  --runtime   what runs the server; deno unless given
-  --help      this text
+  FILE...     your own recordings instead of a generated one. Two files become one event: the first is the presenter, the
+              second the presentation. Three or more become one event each. A file without video is sent as audio.
+  --exit      exit after the recording is published, with an exit code other than 0 if it was not
+  --runtime   the runtime of the server; deno by default
+  --help      show this text
 
-PORT, DATA_DIR and the other variables are those of npm start.`;
+PORT, DATA_DIR and other variables have the same meaning as for npm start.`;
 
-/** What a person asks the demo to do. */
+/** The arguments of the demo. */
 export interface DemoOptions {
   help: boolean;
   exit: boolean;
@@ -23,28 +21,18 @@ export interface DemoOptions {
   files: string[];
 }
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h', default: false },
+  exit: { type: 'boolean', default: false },
+  runtime: { type: 'string', default: 'deno' },
+} as const;
+
 /** @throws {CommandError} */
 export function parseDemoArguments(args: readonly string[]): DemoOptions {
-  const { values, positionals } = split(args);
-  const runtime = values.runtime ?? 'deno';
+  const { values, positionals } = parseArguments(args, OPTIONS, HELP);
+  const { help, exit, runtime } = values;
   if (runtime !== 'deno' && runtime !== 'node') {
-    throw new CommandError(`--runtime is ${JSON.stringify(runtime)}; allowed is deno or node.`);
+    throw new UsageError(`--runtime is ${JSON.stringify(runtime)}; allowed is deno or node.`, HELP);
   }
-  return { help: values.help ?? false, exit: values.exit ?? false, runtime, files: positionals };
-}
-
-function split(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        exit: { type: 'boolean' },
-        runtime: { type: 'string' },
-      },
-    });
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-  }
+  return { help, exit, runtime, files: positionals };
 }

@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { Config } from '#platform/config/config.ts';
 import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
-import { formatBytes } from '#platform/text/units.ts';
 import { eventLine, eventSummary, followEvent } from '../client/follow.ts';
-import type { NewEvent, TrackFile } from '../client/new-event.ts';
+import { sendRecording, type TrackFile } from '../client/send.ts';
 import { localServer } from '../client/server.ts';
-import { upload } from '../client/upload.ts';
 import { CommandError } from '../failure.ts';
 import type { Interrupts } from '../terminal/interrupts.ts';
 import { showProgress } from '../terminal/progress.ts';
@@ -19,20 +17,20 @@ import { requireFreePort, startServer } from './server-process.ts';
 const CLIP_SECONDS = 20;
 const SIZE_AND_RATE = 'size=1280x720:rate=25';
 
-/** Picture and sound as a camera delivers them: playable in a browser as it is. */
+/** A camera's recording, which browsers can play unchanged. */
 const PRESENTER = [
   ...['-f', 'lavfi', '-i', `testsrc2=${SIZE_AND_RATE}`, '-f', 'lavfi', '-i', 'sine=frequency=330:beep_factor=4'],
   ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50'],
   ...['-c:a', 'aac', '-b:a', '128k'],
 ];
 
-/** Another picture, in a codec that no browser plays, so that there is something to encode. */
+/** A recording in a codec that no browser plays, so that it must be encoded. */
 const PRESENTATION = [
   ...['-f', 'lavfi', '-i', `testsrc=${SIZE_AND_RATE}`, '-f', 'lavfi', '-i', 'sine=frequency=220'],
   ...['-c:v', 'mpeg4', '-q:v', '4', '-c:a', 'aac', '-b:a', '96k'],
 ];
 
-/** Makes a lecture of two tracks in the folder. @throws {CommandError} */
+/** Generates a lecture with two tracks in the folder. @throws {CommandError} */
 async function makeClip(tools: MediaTools, folder: string, signal: AbortSignal): Promise<Recording> {
   const tracks = [
     await makeTrack('presenter', PRESENTER, join(folder, 'presenter.mp4')),
@@ -40,9 +38,9 @@ async function makeClip(tools: MediaTools, folder: string, signal: AbortSignal):
   ];
   return { title: 'Demo lecture', tracks };
 
-  async function makeTrack(part: TrackFile['part'], options: string[], path: string) {
+  async function makeTrack(field: TrackFile['field'], options: string[], path: string) {
     await run(tools.ffmpeg, [...options, '-t', String(CLIP_SECONDS), path], signal);
-    return { part, path, size: (await stat(path)).size };
+    return { field, path, size: (await stat(path)).size };
   }
 }
 
@@ -57,36 +55,34 @@ function run(ffmpeg: string, options: string[], signal: AbortSignal): Promise<vo
     child.stderr.on('data', (data: Buffer) => {
       complaints = (complaints + data).slice(-2_000);
     });
-    const fail = (reason: string) => reject(new CommandError(`ffmpeg could not make a recording: ${reason}`));
+    const fail = (reason: string) => reject(new CommandError(`ffmpeg could not generate a recording: ${reason}`));
     child.on('error', (error) => (signal.aborted ? reject(error) : fail(error.message)));
     child.on('close', (code) => (code === 0 ? resolve() : fail(complaints.trim() || `exit code ${code}`)));
   });
 }
 
-/** Where operators look, and how they sign in. A password that somebody chose is not shown. */
+/** Returns the URL of the dashboard and the account. Shows only the default password. */
 function dashboardHint(config: Config, chosenPassword: boolean): string {
   const password = chosenPassword ? 'the password of ADMIN_PASSWORD' : `password ${config.admin.password}`;
   return `Dashboard  ${config.publicUrl}/admin/queues (account ${config.admin.username}, ${password})`;
 }
 
-/** What the demo works with beside its options. */
 interface DemoSetup {
   config: Config;
-  /** Whether the administrator's password is not the well-known one. */
+  /** True if the environment sets the administrator's password. */
   chosenPassword: boolean;
-  /** Path of `launch.ts`. */
+  /** The path of `launch.ts`. */
   launcher: string;
   interrupts: Interrupts;
   output: NodeJS.WriteStream;
 }
 
-/** What it takes to send recordings to the running server. */
 type Sending = DemoSetup & { tools: MediaTools; signal: AbortSignal };
 
 /**
- * Runs the demo to its end.
+ * Runs the demo.
  *
- * @returns whether every recording was published
+ * @returns true if every recording was published
  * @throws {CommandError}
  */
 export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<boolean> {
@@ -94,22 +90,22 @@ export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<b
   const tools = await locateTools(config);
   const files = await recordingsOf(options.files, tools);
   await requireFreePort(config);
-  output.write('Starting the server; the very first start takes a few seconds longer ...\n');
+  output.write('Starting the server; the first start takes a few seconds longer ...\n');
   const server = await startServer(config, { ...setup, ...options, url: localServer(config).url });
   try {
     output.write(`Serving at ${config.publicUrl} (log: ${relative(process.cwd(), server.log)})\n`);
-    const signal = AbortSignal.any([interrupts.stop, server.ended]);
+    const signal = AbortSignal.any([interrupts.stop, server.exited]);
     const success = await sendAll(files, { ...setup, tools, signal });
     if (options.exit) return success;
     output.write('\nServing until Ctrl-C.\n');
     await aborted(signal);
-    if (server.ended.aborted) throw server.ended.reason;
+    if (server.exited.aborted) throw server.exited.reason;
     return success;
   } catch (error) {
-    // Requests fail in many ways when the server is gone; why it is gone says more.
-    throw server.ended.aborted && !interrupts.stop.aborted ? server.ended.reason : error;
+    // If the server has exited, its reason explains failed requests.
+    throw server.exited.aborted && !interrupts.stop.aborted ? server.exited.reason : error;
   } finally {
-    if (!server.ended.aborted) output.write('Stopping the server; Ctrl-C once more ends it at once ...\n');
+    if (!server.exited.aborted) output.write('Stopping the server. Press Ctrl-C again to stop it immediately ...\n');
     await server.stop();
   }
 }
@@ -128,30 +124,33 @@ async function sendAll(files: Recording[], sending: Sending): Promise<boolean> {
 }
 
 async function made(folder: string, { output, signal, tools }: Sending): Promise<Recording> {
-  output.write(`Making a recording of ${CLIP_SECONDS} s with two tracks, presenter and presentation ...\n`);
+  output.write(`Generating a recording of ${CLIP_SECONDS} s with two tracks, presenter and presentation ...\n`);
   return makeClip(tools, folder, signal);
 }
 
-/** @returns whether the recording was published */
+/** @returns true if the recording was published */
 async function send(recording: Recording, { config, output, signal }: Sending): Promise<boolean> {
   const server = localServer(config);
-  output.write(`\n${recording.title} (${recording.tracks.map(({ part }) => part).join(', ')})\n`);
-  const uploading = showProgress('Upload', output);
-  const show = (sent: number, total: number) =>
-    uploading.update(sent / total, `${formatBytes(sent)} of ${formatBytes(total)}`);
-  const identifier = await upload(server, demoEvent(recording.title), recording.tracks, show, signal).finally(
-    uploading.stop,
-  );
+  output.write(`\n${recording.title} (${recording.tracks.map(({ field }) => field).join(', ')})\n`);
+  const event = {
+    title: recording.title,
+    description: 'Sent by npm run demo',
+    workflow: 'schedule-and-upload',
+    // Anyone with the URL may watch.
+    read: ['ROLE_ANONYMOUS'],
+  };
+  const sending = { signal, screen: output, label: 'Upload' };
+  const identifier = await sendRecording(server, event, recording.tracks, sending);
   output.write(`${eventLine(identifier)}\n`);
   const processing = showProgress('Processing', output);
-  const event = await followEvent(
+  const processed = await followEvent(
     server,
     identifier,
     ({ fraction, note }) => processing.update(fraction, note),
     signal,
   ).finally(processing.stop);
-  output.write(`${eventSummary(event).join('\n')}\n`);
-  return event.state === 'SUCCEEDED';
+  output.write(`${eventSummary(processed).join('\n')}\n`);
+  return processed.state === 'SUCCEEDED';
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -159,14 +158,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-/** Whoever has the address may watch. */
-function demoEvent(title: string): NewEvent {
-  return {
-    title,
-    description: 'Sent by npm run demo',
-    workflow: 'schedule-and-upload',
-    read: ['ROLE_ANONYMOUS'],
-  };
 }

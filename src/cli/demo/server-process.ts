@@ -12,19 +12,18 @@ const POLL_MS = 100;
 const LOG_LINES = 15;
 const SPARE_MS = 10_000;
 
-/** The server that the demo started. */
 export interface ServerProcess {
   log: string;
-  /** Aborts with the reason when the server ends by itself. */
-  ended: AbortSignal;
-  /** Asks the server to end and waits for it. */
+  /** Aborted with the reason when the server exits by itself. */
+  exited: AbortSignal;
+  /** Stops the server and waits for its exit. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts `npm start` and waits until it is ready. Its log goes to a file.
  *
- * @throws {CommandError} when it cannot be started, with the end of its log
+ * @throws {CommandError} with the end of its log if it cannot be started
  */
 export async function startServer(
   config: Config,
@@ -34,22 +33,22 @@ export async function startServer(
   mkdirSync(config.dataDir, { recursive: true });
   const log = join(config.dataDir, 'inlet.log');
   const file = openSync(log, 'w');
-  // A process group of its own: Ctrl-C reaches the demo alone, which then ends the server in order.
+  // In a separate process group, so that Ctrl-C reaches only the demo, which then stops the server.
   const child = spawn(process.execPath, [options.launcher, 'main', '--runtime', options.runtime], {
     detached: true,
     stdio: ['ignore', file, file],
   });
   closeSync(file);
-  // To the server this is its second signal.
+  // The second signal stops the server immediately.
   interrupts.hurry.addEventListener('abort', () => child.kill('SIGTERM'));
-  const ended = new AbortController();
-  child.on('error', (error) => ended.abort(new CommandError(`The server cannot be started: ${error.message}`)));
+  const exited = new AbortController();
+  child.on('error', (error) => exited.abort(new CommandError(`The server cannot be started: ${error.message}`)));
   child.on('exit', (code, signal) =>
-    ended.abort(new CommandError(`The server ended (${signal ?? `exit code ${code}`}):\n${tail(log)}`)),
+    exited.abort(new CommandError(`The server exited (${signal ?? `exit code ${code}`}):\n${tail(log)}`)),
   );
-  const server = { log, ended: ended.signal, stop: () => stop(child, config.shutdownMs + SPARE_MS) };
+  const server = { log, exited: exited.signal, stop: () => stop(child, config.shutdownMs + SPARE_MS) };
   try {
-    await ready(options.url, AbortSignal.any([ended.signal, interrupts.stop]));
+    await ready(options.url, AbortSignal.any([exited.signal, interrupts.stop]));
   } catch (error) {
     await server.stop();
     throw error;
@@ -57,7 +56,7 @@ export async function startServer(
   return server;
 }
 
-/** Whoever has the port would answer in the server's place. @throws {CommandError} */
+/** Checks that no other process uses the port and would answer instead of the server. @throws {CommandError} */
 export function requireFreePort({ host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

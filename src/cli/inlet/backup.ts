@@ -6,29 +6,28 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { CommandError } from '../failure.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
+import { type Command, parseArguments, UsageError } from './command.ts';
 import { withConnections } from './connections.ts';
 
 const USAGE = `npm run inlet -- backup [--digests] DIR
 
-Copies the database and the objects that it names into a folder, consistent with each other, while Inlet runs. Given again
-for the same folder, which has nothing else, it copies what is new; until it is complete, the backup before it counts. The folder holds all
-that is confidential in the database and is made for its owner alone. Uploads under way are not part of it, nor is what the
-environment configures. Exits with 0 only when every object is there as the database tells of it: what is copied is compared by
-its SHA-256, what an earlier backup has copied by its size.
+Copies the database and its objects into a folder as one consistent state, while Inlet runs. If the folder has an earlier
+backup, copies only new objects; the earlier backup remains valid until the new one is complete. The folder contains all
+confidential data of the database and is readable only by its owner. The backup does not include running uploads and the
+configuration. Exits with 0 only if every object matches the database: new copies are compared by SHA-256, earlier ones by
+size.
 
-  --digests  reads what an earlier backup has copied as well, and copies anew what is not as it should be`;
+  --digests  compare earlier copies by SHA-256 as well, and replace those that differ`;
 
 const OPTIONS = { digests: { type: 'boolean' } } as const;
 
-/** `backup`: a copy of everything, while it is in use. */
+/** `backup`: copies database and objects. */
 export const backupCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
-    const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
-    const [named, ...others] = positionals;
-    if (!named) throw wrongArguments('DIR is missing.', USAGE);
-    noMore(others, USAGE);
+    const { values, positionals } = parseArguments(args, OPTIONS, USAGE, 1);
+    const [named] = positionals;
+    if (!named) throw new UsageError('DIR is missing.', USAGE);
     return withConnections(environment, 'backup', async ({ config, storage, client }) => {
       const folder = resolve(callersFolder(environment), named);
       const progress = showProgress('backup', screen);
@@ -46,7 +45,7 @@ export const backupCommand: Command = {
         const rows = Object.values(taken.tables).reduce((sum, count) => sum + count, 0);
         print(
           `${rows} rows and ${taken.objects} objects (${formatBytes(taken.bytes)}) as of ${taken.taken}${
-            lacking.length > 0 ? `; ${lacking.length} objects are not as they should be` : ''
+            lacking.length > 0 ? `; ${lacking.length} objects are missing or damaged` : ''
           }.`,
         );
         return lacking.length === 0 ? 0 : 1;

@@ -1,41 +1,72 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { loadConfig } from '#platform/config/config.ts';
+import { basicAuthorization, localServer, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
 
-/** What a command gets from its terminal. */
+/** The terminal of a command. */
 export interface Terminal {
   environment: NodeJS.ProcessEnv;
-  /** Aborted when somebody interrupts it. */
+  /** Aborted by an interrupt. */
   signal: AbortSignal;
-  /** Results; one line each. */
+  /** Prints one line of the result. */
   print(line: string): void;
-  /** Progress and complaints: a terminal, or a file that somebody reads later. */
+  /** Shows progress and warnings; may be a file. */
   screen: NodeJS.WriteStream;
 }
 
 /** A command of `npm run inlet`. */
 export interface Command {
-  /** Arguments and options, and what each does. */
+  /** The help text; its first line is the synopsis. */
   usage: string;
-  /** @returns the exit code: 0 only when all is well. @throws {CommandError} */
+  /** @returns the exit code, 0 only if everything succeeded. @throws {CommandError} */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** Splits arguments into options and others. @throws {CommandError} with the usage, naming what is wrong */
-export function splitArguments<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T, usage: string) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw wrongArguments(error instanceof Error ? error.message : String(error), usage);
+/** Wrong arguments. The message includes the usage. */
+export class UsageError extends CommandError {
+  constructor(message: string, usage: string) {
+    super(`${message}\n\n${usage}`);
   }
 }
 
-/** @returns what to throw for arguments that are wrong */
-export function wrongArguments(message: string, usage: string): CommandError {
-  return new CommandError(`${message}\n\n${usage}`);
+/** Parses arguments of which at most `most` are positional. @throws {UsageError} */
+export function parseArguments<T extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: T,
+  usage: string,
+  most = Number.POSITIVE_INFINITY,
+) {
+  try {
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+    const surplus = parsed.positionals[most];
+    if (surplus !== undefined) throw new Error(`Unexpected argument "${surplus}".`);
+    return parsed;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), usage);
+  }
 }
 
-/** Refuses arguments that mean nothing. @throws {CommandError} */
-export function noMore(positionals: readonly string[], usage: string): void {
-  const [surplus] = positionals;
-  if (surplus !== undefined) throw wrongArguments(`"${surplus}" is one argument too many.`, usage);
+/** Options of all commands that send requests to a server. */
+export const SERVER_OPTIONS = { url: { type: 'string' }, user: { type: 'string' } } as const;
+
+/** The usage of these options. */
+export const SERVER_USAGE = `  --url URL      the server; by default the one on this machine, as configured by the environment
+  --user NAME    the account, with its password in INLET_PASSWORD; by default the administrator of the environment`;
+
+/** Returns the server that the options select. @throws {UsageError} */
+export function selectServer(
+  { url, user }: { url?: string | undefined; user?: string | undefined },
+  environment: NodeJS.ProcessEnv,
+  usage: string,
+): Server {
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(`--url is ${JSON.stringify(url)}; it must be an http or https URL.`, usage);
+  const password = environment.INLET_PASSWORD;
+  if (user !== undefined && !password)
+    throw new UsageError('--user requires the password of the account in INLET_PASSWORD.', usage);
+  const local = user === undefined || url === undefined ? localServer(loadConfig(environment)) : undefined;
+  return {
+    url: (url ?? local?.url ?? '').replace(/\/+$/, ''),
+    authorization: user === undefined ? (local?.authorization ?? '') : basicAuthorization(user, password ?? ''),
+  };
 }

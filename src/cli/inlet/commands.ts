@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-/** All commands by name; each is loaded when it is wanted. */
+/** All commands by name, loaded on demand. */
 export const commands = {
   upload: async () => (await import('./upload.ts')).uploadCommand,
   events: async () => (await import('./events.ts')).eventsCommand,

@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import type pg from 'pg';
+import { type Manifest, readManifest } from '#maintenance/backup/manifest.ts';
 import { type Config, loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { createClient, MIGRATION } from '#platform/database/limits.ts';
@@ -6,18 +8,19 @@ import { createPool } from '#platform/database/pool.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
 import { prepareDatabase, reachable } from '../prepare-database.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
 
-/** What commands that look after the data work with. */
+/** The connections of maintenance commands. */
 export interface Connections {
   config: Config;
   databaseUrl: string;
   database: Database;
   storage: ObjectStorage;
-  /** One more connection, for statements that may take long; closed with the others. */
+  /** Opens another connection, for long statements. */
   client(): Promise<pg.Client>;
 }
 
-/** The storage of the environment. @throws {CommandError} when it cannot be read */
+/** Opens the configured storage. @throws {CommandError} if it cannot be read */
 export async function openStorage(config: Config): Promise<ObjectStorage> {
   const { storage: place, uploadMemoryBytes } = config;
   const storage = await place.open(uploadMemoryBytes);
@@ -30,7 +33,7 @@ export async function openStorage(config: Config): Promise<ObjectStorage> {
   }
 }
 
-/** A connection to the database for one user alone, who ends it. @throws {CommandError} when there is none to be had */
+/** Opens a connection to the database, which the caller closes. @throws {CommandError} if the database does not answer */
 export async function openClient(databaseUrl: string, applicationName: string): Promise<pg.Client> {
   const client = createClient(databaseUrl, MIGRATION, applicationName);
   client.on('error', () => undefined);
@@ -38,7 +41,7 @@ export async function openClient(databaseUrl: string, applicationName: string): 
   return client;
 }
 
-/** Connects to database and storage of the environment, and lets go of them when the work has ended. */
+/** Opens the configured database and storage, and closes them after the work. */
 export async function withConnections<T>(
   environment: NodeJS.ProcessEnv,
   name: string,
@@ -66,4 +69,17 @@ export async function withConnections<T>(
     await storage.close();
     await Promise.all([pool.end(), ...clients.map((client) => client.end().catch(() => undefined))]);
   }
+}
+
+/** Returns the folder and the manifest of a backup. @throws {CommandError} if the folder has no complete backup */
+export async function openBackup(
+  environment: NodeJS.ProcessEnv,
+  name: string,
+): Promise<{ folder: string; manifest: Manifest }> {
+  const folder = resolve(callersFolder(environment), name);
+  const manifest = await readManifest(folder).catch((error) => {
+    throw new CommandError(error.message);
+  });
+  if (!manifest) throw new CommandError(`${folder} contains no complete backup.`);
+  return { folder, manifest };
 }

@@ -11,21 +11,21 @@ import { locateTools } from '#platform/media/tools/tools.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { findDatabase } from '../prepare-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { type Command, noMore } from './command.ts';
+import { type Command, parseArguments } from './command.ts';
 
 const USAGE = `npm run inlet -- doctor
 
-Looks at everything that Inlet depends on, as the environment configures it, and says what to do about what is wrong:
-database, extensions, migrations, writing, clock, workers, queue, storage (an object is stored in parts, read and removed),
-ffmpeg, the site's definitions, folders, TLS. Changes nothing. Exits with 0 when all of it works; what could be better is marked "warn".`;
+Checks everything that Inlet depends on, as configured by the environment, and explains how to fix problems: database,
+extensions, migrations, writing, clock, workers, queue, storage (stores, reads and removes a test object), ffmpeg, the site's
+definitions, folders, TLS. Exits with 0 if no check fails; "warn" marks possible improvements.`;
 
 const MARKS: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
 
-/** `doctor`: whether everything works, and what to do if not. */
+/** `doctor`: checks the installation. */
 export const doctorCommand: Command = {
   usage: USAGE,
   async run(args, { environment, print }) {
-    noMore(args, USAGE);
+    parseArguments(args, {}, USAGE, 0);
     const config = loadConfig(environment);
     const isLocal = isOnlyLocal(config);
     const opened: { client?: pg.Client; storage?: ObjectStorage } = {};
@@ -57,7 +57,7 @@ export const doctorCommand: Command = {
       await opened.storage?.close();
       await opened.client?.end().catch(() => undefined);
     }
-    print(failed === 0 ? 'Everything works.' : `${failed} ${failed === 1 ? 'part does' : 'parts do'} not work.`);
+    print(failed === 0 ? 'Everything works.' : `${failed} ${failed === 1 ? 'check' : 'checks'} failed.`);
     return failed === 0 ? 0 : 1;
   },
 };

@@ -57,6 +57,6 @@ test.each(['--text', '--series'])('a comma in %s of events is refused: it ends a
     print: () => undefined,
     screen: process.stderr,
   });
-  const sentence = `${option} is "Smith, John"; a comma ends a filter of the API, and nothing can escape it.`;
+  const sentence = `${option} is "Smith, John"; it must not contain a comma, which separates filters of the API.`;
   await expect(listing).rejects.toThrow(sentence);
 });

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where commands remember what has not come to its end; whoever reads it can go on with that. */
+/** Returns a private folder for the state of unfinished commands. */
 async function folderOf(environment: NodeJS.ProcessEnv, ...below: string[]): Promise<string> {
   const state = environment.XDG_STATE_HOME || join(homedir(), '.local/state');
   const folder = join(state, 'inlet', ...below);
@@ -11,23 +11,23 @@ async function folderOf(environment: NodeJS.ProcessEnv, ...below: string[]): Pro
   return folder;
 }
 
-/** The file with the addresses of uploads that no event has yet. */
+/** Returns the file with the URLs of unfinished uploads. */
 export async function rememberedUploads(environment: NodeJS.ProcessEnv): Promise<string> {
   return join(await folderOf(environment), 'uploads.json');
 }
 
-/** The event of a recording whose processing has not come to rest. */
+/** The event of a recording that an interrupted command has sent. */
 export interface RememberedEvent {
-  /** Undefined when there is none. */
+  /** Undefined if the recording was not sent yet. */
   identifier: string | undefined;
   remember(identifier: string): Promise<void>;
   forget(): Promise<void>;
 }
 
 /**
- * What is remembered of a recording, for longer than the server does of its upload and of the request that made the event.
+ * Reads the stored event of a recording, which outlives the server's record of the upload and of the request.
  *
- * @param recording all that makes it another recording, as JSON may say it
+ * @param recording a JSON value that identifies the recording
  */
 export async function rememberedEvent(environment: NodeJS.ProcessEnv, recording: unknown): Promise<RememberedEvent> {
   const name = createHash('sha256').update(JSON.stringify(recording)).digest('hex');

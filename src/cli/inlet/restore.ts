@@ -7,31 +7,27 @@ import { CommandError } from '../failure.ts';
 import { applyMigrations } from '../migrations.ts';
 import { findDatabase, reachable } from '../prepare-database.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { backupIn } from './backup-folder.ts';
-import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
-import { openClient, openStorage } from './connections.ts';
+import { type Command, parseArguments, UsageError } from './command.ts';
+import { openBackup, openClient, openStorage } from './connections.ts';
 
-/** What the database is told of whoever works with it. */
-const NAME = 'inlet restore';
+const APPLICATION_NAME = 'inlet restore';
 
 const USAGE = `npm run inlet -- restore DIR [--replace]
 
-Brings back what "backup" has copied into a folder: objects into the storage, then all tables, at once or not at all. Inlet's
-processes have to be stopped. The database has to be empty, or of the version of the backup and without events, series and
-accounts; one that is interrupted goes on when it is given again. Exits with 0 only when every object is there as the
-database tells of it.
+Restores a backup: first the objects, then all tables in one transaction. Stop Inlet's processes first. The database must be
+empty, or of the version of the backup and without events, series and accounts. To continue after an interruption, run the
+same command again. Exits with 0 only if every object matches the database.
 
-  --replace  replaces what the database holds`;
+  --replace  replace the contents of the database`;
 
-/** `restore`: everything as it was when the backup was taken. */
+/** `restore`: restores a backup. */
 export const restoreCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
-    const { values, positionals } = splitArguments(args, { replace: { type: 'boolean' } }, USAGE);
-    const [named, ...others] = positionals;
-    if (!named) throw wrongArguments('DIR is missing.', USAGE);
-    noMore(others, USAGE);
-    const { folder, manifest } = await backupIn(environment, named);
+    const { values, positionals } = parseArguments(args, { replace: { type: 'boolean' } }, USAGE, 1);
+    const [named] = positionals;
+    if (!named) throw new UsageError('DIR is missing.', USAGE);
+    const { folder, manifest } = await openBackup(environment, named);
     const config = loadConfig(environment);
     const url = await findDatabase(config);
     await reachable(url, () => pendingMigrations(url));
@@ -42,12 +38,12 @@ export const restoreCommand: Command = {
     try {
       const { replace = false } = values;
       await prepare(url, manifest, replace);
-      const client = await openClient(url, NAME);
+      const client = await openClient(url, APPLICATION_NAME);
       const parts = { client, storage, replace, signal, onProgress };
       const lacking = await restoreBackup(folder, manifest, parts).finally(() => client.end().catch(() => undefined));
       await applyMigrations(url);
       for (const { key, reason } of lacking) print(`${key}: ${reason}`);
-      print(`Everything is as it was on ${manifest.taken}${lacking.length > 0 ? ', but for these objects' : ''}.`);
+      print(`Restored the state of ${manifest.taken}${lacking.length > 0 ? ', except these objects' : ''}.`);
       return lacking.length === 0 ? 0 : 1;
     } catch (error) {
       const isExpected = error instanceof BackupDamaged || error instanceof NotToBeReplaced;
@@ -60,23 +56,23 @@ export const restoreCommand: Command = {
 };
 
 /**
- * Makes the tables that the backup's are.
+ * Creates the tables of the backup's version.
  *
  * @throws {NotToBeReplaced}
- * @throws {CommandError} when the backup, or the database, is of a later version
+ * @throws {CommandError} if the backup is newer than this version, or the database newer than the backup
  */
 async function prepare(url: string, manifest: Manifest, replace: boolean): Promise<void> {
   const known = await allMigrations();
   const unknown = manifest.migrations.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    throw new CommandError(`The backup is of version ${manifest.version}, later than this one (${unknown[0]}).`);
+    throw new CommandError(`The backup was made by a newer version, ${manifest.version} (migration ${unknown[0]}).`);
   }
-  const client = await openClient(url, NAME);
+  const client = await openClient(url, APPLICATION_NAME);
   try {
     await requireUnused(client, replace);
     const later = (await appliedMigrations(client)).filter((name) => !manifest.migrations.includes(name));
     if (later.length > 0) {
-      throw new CommandError(`The database is of a later version than the backup (${later[0]}); give an empty one.`);
+      throw new CommandError(`The database is newer than the backup (migration ${later[0]}). Use an empty database.`);
     }
   } finally {
     await client.end();

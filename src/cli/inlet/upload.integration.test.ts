@@ -198,7 +198,7 @@ test('of several recordings none is sent again when the command is stopped at a 
 test('an event that is gone is told of, and forgotten', async () => {
   const { path, id } = await stoppedAfterEvent('Deleted.mp4');
   await served.app.database.deleteFrom('events').where('id', '=', id).execute();
-  await expect(begin(path).ended).rejects.toThrow(`There is no event ${id} any more.`);
+  await expect(begin(path).ended).rejects.toThrow(`The event ${id} no longer exists.`);
   expect(await sent(path)).not.toBe(id);
 });
 

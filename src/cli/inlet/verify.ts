@@ -7,21 +7,20 @@ import { verify } from '#maintenance/verify/verify.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import { CommandError } from '../failure.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { backupIn } from './backup-folder.ts';
-import { type Command, noMore, splitArguments, wrongArguments } from './command.ts';
-import { type Connections, withConnections } from './connections.ts';
+import { type Command, parseArguments, UsageError } from './command.ts';
+import { type Connections, openBackup, withConnections } from './connections.ts';
 
 const USAGE = `npm run inlet -- verify [--digests] [--repair [--from DIR]] [--resume]
 
-Compares the database with the object storage, while both are in use, and prints a line for each thing that is wrong:
-missing (a row names an object that is not there), orphaned (an object that nobody owns), size, digest (bytes that are not
-those that were stored), staged (an object in use that would be removed). Exits with 0 only when nothing is wrong.
+Compares the database with the object storage, while both are in use, and prints a line for each problem: missing (no object
+for a row), orphaned (no row for an object), size, digest (changed bytes), staged (an object in use that would be removed).
+Exits with 0 only if there are no problems.
 
-  --digests   reads every object and compares its SHA-256
-  --repair    removes objects that nobody owns after seven days, and says what to do about everything else. Exits with 0 only
-              when everything has been repaired.
-  --from DIR  with --repair: takes objects that are missing or damaged from this backup
-  --resume    goes on where a run was interrupted`;
+  --digests   read every object and compare its SHA-256
+  --repair    remove orphaned objects after seven days, and explain how to fix other problems. Exits with 0 only if everything
+              was repaired.
+  --from DIR  with --repair: restore missing and damaged objects from this backup
+  --resume    continue an interrupted run`;
 
 const OPTIONS = {
   digests: { type: 'boolean' },
@@ -30,19 +29,18 @@ const OPTIONS = {
   resume: { type: 'boolean' },
 } as const;
 
-/** `verify`: whether every object is as the database says, and nothing else is there. */
+/** `verify`: compares the database with the object storage. */
 export const verifyCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
-    const { values, positionals } = splitArguments(args, OPTIONS, USAGE);
-    noMore(positionals, USAGE);
+    const { values } = parseArguments(args, OPTIONS, USAGE, 0);
     const { digests = false } = values;
-    if (values.from !== undefined && !values.repair) throw wrongArguments('--from is for --repair alone.', USAGE);
-    const backup = values.from === undefined ? undefined : (await backupIn(environment, values.from)).folder;
+    if (values.from !== undefined && !values.repair) throw new UsageError('--from requires --repair.', USAGE);
+    const backup = values.from === undefined ? undefined : (await openBackup(environment, values.from)).folder;
     return withConnections(environment, 'verify', async (connections) => {
       const { config, storage, client } = connections;
       const [rows, look] = [await client(), await client()];
-      if (!(await lockNotes(look))) throw new CommandError('Another verification is under way.');
+      if (!(await lockNotes(look))) throw new CommandError('Another verification is running.');
       const notes = new Notes(join(config.dataDir, 'verify.jsonl'));
       const from = values.resume ? await notes.resume({ digests }) : undefined;
       if (!from) await notes.begin({ digests });
@@ -68,12 +66,12 @@ export const verifyCommand: Command = {
         );
         progress.stop();
         const found = await count(notes);
-        const wrong = found === 0 ? 'nothing is wrong' : `${found} found to be wrong`;
+        const wrong = found === 0 ? 'no problems' : `${found} problems`;
         screen.write(`${objects} objects compared${digests ? `, ${formatBytes(bytes)} read` : ''}: ${wrong}.\n`);
       } catch (error) {
         progress.stop();
         if (!signal.aborted) throw error;
-        screen.write('Interrupted; --resume goes on where this run was.\n');
+        screen.write('Interrupted. Continue with --resume.\n');
         return 130;
       }
       const left = values.repair ? await repairFindings(connections, notes, backup, print) : await count(notes);
@@ -83,7 +81,7 @@ export const verifyCommand: Command = {
   },
 };
 
-/** @returns the number of findings that are left */
+/** @returns the number of remaining problems */
 async function repairFindings(
   { database, storage, client }: Connections,
   notes: Notes,

@@ -1,14 +1,13 @@
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** npm passes on the Ctrl-C that the terminal has delivered already. */
+/** npm repeats the Ctrl-C that the terminal has already delivered. */
 const REPEAT_MS = 500;
 
-/** What a person at the terminal wants. */
 export interface Interrupts {
-  /** Aborts with the first Ctrl-C, SIGTERM or SIGHUP. */
+  /** Aborted by the first Ctrl-C, SIGTERM or SIGHUP. */
   stop: AbortSignal;
-  /** Aborts with the second. */
+  /** Aborted by the second. */
   hurry: AbortSignal;
-  /** The exit code that says by which signal the process was stopped; undefined when it was not. */
+  /** Returns the exit code for the signal; undefined without one. */
   exitCode(): number | undefined;
 }
 

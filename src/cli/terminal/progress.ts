@@ -3,15 +3,14 @@ import { Presets, SingleBar } from 'cli-progress';
 const LABEL_WIDTH = 11;
 const STEP = 0.25;
 
-/** Shows how far something is. */
 export interface Progress {
-  /** @param fraction from 0 to 1; never shown as going back */
+  /** @param fraction from 0 to 1; the bar never moves back */
   update(fraction: number, note: string): void;
   /** Leaves the last state on the screen. */
   stop(): void;
 }
 
-/** A bar on a terminal; elsewhere, where lines cannot be overwritten, a line for every quarter and every new note. */
+/** Shows a bar on a terminal; otherwise a line for every quarter and every new note. */
 export function showProgress(label: string, output: NodeJS.WriteStream): Progress {
   return output.isTTY ? bar(label, output) : lines(label, output);
 }

@@ -31,7 +31,7 @@ export const EVENT_HEADER = 'Inlet-Event-Id';
 
 const NO_SUCH_ADDRESS = refusal(404, 'This upload URL does not exist or was revoked.');
 const ADDRESS_EXPIRED = refusal(410, 'This upload URL has expired.');
-const NOTHING_TO_UPLOAD = refusal(400, 'Upload-Length must be at least 1.');
+const NOTHING_TO_UPLOAD = refusal(400, 'The file is empty: Upload-Length must be at least 1.');
 export const EVENT_MADE = refusal(409, (id: string) => `The direct upload has already become the event '${id}'.`, [
   EVENT_ID,
 ]);
