@@ -6,7 +6,7 @@ import { digestSecrets, verifyPassword } from '#access/accounts/secrets.ts';
 import { testTools } from '#test/support/clips.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
 import { temporaryFolder } from '#test/support/folders.ts';
-import { recordingsOf } from './demo/recordings.ts';
+import { recordingsOf } from './demo/run.ts';
 import { main } from './user.ts';
 
 test('of the files of a demo two are one event, three are three, and one without a picture is audio', async () => {

@@ -12,9 +12,7 @@ export interface Permissions {
   /** Paths that may be neither read nor written. */
   closed: string[];
   net: string[];
-  /** True if it may reach every host. */
   anyHost: boolean;
-  /** Programs by absolute path. */
   run: string[];
   env: string[];
   sys: string[];
@@ -35,7 +33,6 @@ export interface PermissionInput {
   endpoints: Endpoints[];
   /** True if it delivers webhooks, whose hosts are unknown at the start. */
   deliversWebhooks: boolean;
-  /** The names of Inlet's variables. */
   variables: readonly string[];
   /** Folders with compiled code, which are closed so that a process cannot change the code of the next one. */
   codeCaches: string[];

@@ -55,13 +55,10 @@ const OPTIONS = {
 } as const;
 const SHORT_ROLES: ReadonlyMap<string, string> = new Map([['external-applications', ROLE_EXTERNAL_APPLICATIONS]]);
 const UNDEFINED_TABLE = '42P01';
-
-/** The environment of the command. */
 export interface UserCommand {
   databaseUrl: string;
   /** The name of the configured administrator, which no account may have. */
   adminUsername: string;
-  /** The value of INLET_USER_PASSWORD. */
   password: string | undefined;
   readStdin(): Promise<string>;
   print(line: string): void;

@@ -14,14 +14,10 @@ import { settleDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
 import type { FormParts } from './receive-form.ts';
 import { assignUploads, takeUploads } from './tus/finished-uploads.ts';
-
-/** The result of an intake. */
 export interface Accepted {
   /** The created or changed events, in chronological order. */
   ids: readonly string[];
-  /** The number of replaced tracks. */
   removed: number;
-  /** The workflow of the first event, if one was started. */
   workflowId: number | undefined;
 }
 

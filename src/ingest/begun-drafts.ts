@@ -7,13 +7,10 @@ export const PACKAGE_DOOR = 'packages';
 /** A draft that has not become an event. */
 export interface BegunDraft {
   id: string;
-  /** The user name of the account that owns it. */
   owner: string;
   createdAt: Date;
-  /** When something was last added. */
   changedAt: Date;
   expiresAt: Date;
-  /** The number of its tracks, attachments and catalogs. */
   elements: number;
   /** The size of its tracks and attachments. */
   bytes: number;

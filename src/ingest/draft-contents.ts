@@ -17,10 +17,7 @@ import {
   requireOpen,
   settleDraft,
 } from './drafts.ts';
-
-/** The contents of a draft. */
 export interface DraftContents {
-  /** In order of arrival. */
   tracks: NewTrack[];
   attachments: NewAttachment[];
   /** XML documents about the recording; the latest one of each flavor. */
@@ -170,8 +167,6 @@ async function removeContents(trx: Transaction, draftId: string): Promise<void> 
     await trx.deleteFrom(table).where('draft_id', '=', draftId).execute();
   }
 }
-
-/** Returns the object keys of the files. */
 export function keysOf({
   tracks = [],
   attachments = [],

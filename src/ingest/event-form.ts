@@ -4,15 +4,19 @@ import { LenientAcl, NewAcl } from '#access/acl/acl.schemas.ts';
 import { type AclEntry, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '#access/acl/acl.ts';
 import type { RequestContent } from '#access/idempotency/idempotency-key.ts';
 import { parseSchedulingChange } from '#capture/schedules/parse.ts';
+import { planRecordings, type RecordingPlan } from '#capture/schedules/plan.ts';
 import { UNPARSABLE_SCHEDULING } from '#capture/states/refusals.ts';
+import { chosenIdentifier, newEventColumns } from '#catalogue/events/columns.ts';
+import type { NewEvents } from '#catalogue/events/create-events.ts';
 import { EVENT_FIELDS } from '#catalogue/events/examples.ts';
+import { NO_WORKFLOW } from '#catalogue/events/refusals.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import type { EventEdits } from '#catalogue/events/update/edits.ts';
 import { EVENT_CHANGES } from '#catalogue/events/versions.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import { sentFields } from '#metadata/examples.ts';
-import { parseCatalogs } from '#metadata/parse.ts';
+import { parseCatalogs, requireValues } from '#metadata/parse.ts';
 import {
   FIELD_REQUIRED,
   FIELD_UNKNOWN,
@@ -21,9 +25,11 @@ import {
   UNPARSABLE_METADATA,
 } from '#metadata/refusals.ts';
 import { CatalogsRequest } from '#metadata/schemas.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
 import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
 import { jsonText } from '#platform/http/endpoint/schemas.ts';
-import type { HttpError } from '#platform/http/errors/errors.ts';
+import { badRequest, type HttpError } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/refusal.ts';
 import { Processing as ProcessingJson } from '#processing/processing.schemas.ts';
 import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '#processing/processing.ts';
 import type { FormDigest } from './receive-form.ts';
@@ -35,8 +41,6 @@ export const FLAVORS = {
   presentation: 'presentation/source',
   audio: 'presenter-audio/source',
 } as const;
-
-/** Returns the flavor of the track in a form field. */
 export function flavorOf(field: string): string {
   return FLAVORS[field as keyof typeof FLAVORS];
 }
@@ -47,8 +51,6 @@ export const jsonParts = {
   metadata: jsonText(CatalogsRequest, 'Metadata by catalog.'),
   processing: jsonText(ProcessingJson, 'The workflow and its configuration.'),
 };
-
-/** The JSON parts for a new event. */
 export const newJsonParts = { ...jsonParts, acl: jsonText(NewAcl, 'The access control list.') };
 
 /** The file parts of the form, for the OpenAPI document. */
@@ -78,17 +80,16 @@ export const PART_REFUSALS = [
 ];
 
 /** The parts of an event's form, without files. Absent parts change nothing. */
-export interface EventParts {
+interface EventParts {
   /** Null for a new event without its own list. */
   acl: AclEntry[] | null | undefined;
-  /** Values by flavor. */
   catalogs: Map<string, CatalogValues> | undefined;
   processing: Processing | undefined;
   /** Unparsed, because its schema differs between new and existing events. */
   scheduling: string | undefined;
 }
 
-export interface PartOptions {
+interface PartOptions {
   catalogs: CatalogSet;
   version: ApiVersion;
 }
@@ -100,7 +101,7 @@ export interface PartOptions {
  * @param options.unknown the refusal of a metadata field that its catalog lacks
  * @throws {HttpError} 400 with the sentences clients know (compatibility 3.5, order 0)
  */
-export function parseEventParts(
+function parseEventParts(
   fields: ReadonlyMap<string, string>,
   options: PartOptions & { purpose: 'create' | 'update'; unknown?: Parameters<typeof parseCatalogs>[3] },
 ): EventParts {
@@ -160,4 +161,61 @@ function recording(whose: string) {
       description: `${whose} A part with a file name; any container and codec.`,
       contentMediaType: 'video/*',
     });
+}
+
+const NO_ACL = refusal(400, 'No access control list available to create new event.');
+const NO_METADATA = refusal(400, 'No metadata list available to create new event.');
+const NO_PROCESSING = refusal(400, 'No processing metadata available to create new event.');
+export const MISSING_PARTS = [NO_ACL, NO_METADATA, NO_PROCESSING, NO_WORKFLOW];
+
+/** The maximum number of ACL entries of all events of one request. */
+const MAX_ENTRIES = 100_000;
+/** The maximum number of characters of each part for all events of one request. */
+const MAX_CHARACTERS = 2_000_000;
+const COPIED = ['metadata', 'processing', 'scheduling'];
+
+/**
+ * Reads the form fields of new events. Contents are validated before completeness, as the reference does
+ * (compatibility 3.5). Other fields are ignored; an empty one counts as absent.
+ *
+ * @throws {HttpError} 400 with the sentences clients know
+ */
+export async function parseNewEvents(
+  fields: ReadonlyMap<string, string>,
+  options: PartOptions & { database: Queryable; maxOccurrences: number },
+): Promise<NewEvents> {
+  const parts = parseEventParts(fields, { ...options, purpose: 'create' });
+  const { acl, catalogs, processing, scheduling } = parts;
+  const episode = catalogs?.get(options.catalogs.common.flavor) ?? new Map();
+  const id = chosenIdentifier(episode);
+  const columns = newEventColumns(episode, new Date());
+  const recordings = scheduling === undefined ? undefined : await planRecordings(scheduling, options);
+  if (acl === undefined) throw NO_ACL();
+  if (!catalogs) throw NO_METADATA();
+  if (!processing) throw NO_PROCESSING();
+  if (!processing.workflow) throw NO_WORKFLOW();
+  requireValues(catalogs, options.catalogs);
+  if (recordings) requireReasonable(recordings, { acl: acl ?? [], fields });
+  const extended = [...catalogs].filter(([flavor]) => flavor !== options.catalogs.common.flavor);
+  return { id, columns, catalogs: new Map(extended), acl, processing, recordings };
+}
+
+/** Refuses parts that are too large to be copied to every event of a recurring schedule. */
+function requireReasonable(
+  { periods }: RecordingPlan,
+  { acl, fields }: { acl: readonly AclEntry[]; fields: ReadonlyMap<string, string> },
+): void {
+  if (periods.length === 1) return;
+  if (acl.length * periods.length > MAX_ENTRIES) {
+    throw badRequest(
+      `The part 'acl' has ${acl.length} entries for each of ${periods.length} events; the maximum for all events together is ${MAX_ENTRIES} entries.`,
+    );
+  }
+  for (const name of COPIED) {
+    const characters = fields.get(name)?.trim().length ?? 0;
+    if (characters * periods.length <= MAX_CHARACTERS) continue;
+    throw badRequest(
+      `The part '${name}' has ${characters} characters for each of ${periods.length} events; the maximum for all events together is ${MAX_CHARACTERS} characters.`,
+    );
+  }
 }

@@ -3,7 +3,6 @@ import type { Queryable } from '#platform/database/kysely.ts';
 
 /** A file of a running request. Sizes in bytes. */
 export interface IncomingUpload {
-  /** The user name of the sender. */
   owner: string;
   filename: string;
   /** An upper bound: the length of the request, or the limit. */

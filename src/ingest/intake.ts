@@ -14,7 +14,6 @@ export interface Intake {
   principal: Principal;
   /** The source of its rights; by default the access control list of the event. */
   rights?: Sender['rights'];
-  /** The identifier of the request that completes the intake. */
   requestId: string;
   target: NewTarget | ExistingTarget;
   /** Stored and staged by this process. */
@@ -27,16 +26,12 @@ export interface Intake {
   /** The processing, if not that of the event. */
   processing?: Processing;
 }
-
-/** Events to be created. */
 export interface NewTarget {
   kind: 'new';
   events: NewEvents;
   /** The minimum time between two recordings of an agent, in milliseconds. */
   gapMs: number;
 }
-
-/** An event to be completed or changed. */
 export interface ExistingTarget {
   kind: 'existing';
   id: string;

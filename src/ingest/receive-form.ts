@@ -51,10 +51,8 @@ export interface FormOptions {
  * deletes the stored files unless `keep` was called.
  */
 export interface ReceivedForm extends AsyncDisposable {
-  /** The last value of each field. */
   fields: Map<string, string>;
   files: ReceivedFile[];
-  /** The files that were read as text. */
   texts: { field: string; text: string }[];
   /** Counts the request as an upload, for callers that store more. */
   enter: GatePass['enter'];

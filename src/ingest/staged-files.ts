@@ -16,25 +16,19 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** A stored and staged file that is not yet part of an event. */
 export interface ReceivedFile {
-  /** The form field that contained it. */
   field: string;
   filename: string;
   mediatype: string;
   objectKey: string;
   /** In bytes. */
   size: number;
-  /** In hexadecimal. */
   sha256: string;
 }
-
-/** An incoming file. */
 export interface IncomingFile {
-  /** The form field that contains it. */
   field: string;
   filename: string;
   /** In object mode. */
   stream: Readable;
-  /** An upper bound in bytes. */
   expectedBytes: number;
   /** Detects its media type; by default that of a recording. */
   detect?: (head: Uint8Array) => string;
@@ -54,8 +48,6 @@ export class StagedFiles implements AsyncDisposable {
   #kept = false;
   /** Aborted when one file is lost, because the remaining files are then useless. */
   readonly #lost = new AbortController();
-
-  /** @param account the user name of the sender */
   constructor({ storage, staging }: { storage: ObjectStorage; staging: StagingLedger }, account: string) {
     this.#storage = storage;
     this.#staging = staging;

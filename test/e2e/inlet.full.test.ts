@@ -62,7 +62,9 @@ test('what cannot be processed makes the command fail, and may be tried again by
     code: 0,
     stdout: expect.stringContaining(`event ${id}`),
   });
-  expect((await inlet('workflows', 'pause', id)).stderr).toContain('"pause" is not allowed; the first argument must be retry or stop');
+  expect((await inlet('workflows', 'pause', id)).stderr).toContain(
+    '"pause" is not allowed; the first argument must be retry or stop',
+  );
   expect(await inlet('workflows', 'stop', 'nothing')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('nothing'),

@@ -3,9 +3,7 @@ import { formatDuration } from '#platform/text/units.ts';
 import { CommandError } from '../failure.ts';
 import { ask, retryWhileAway, type Server } from './server.ts';
 
-/** The progress of an event's processing. */
 interface WorkflowProgress {
-  /** From 0 to 1. */
   fraction: number;
   /** The current operation, or the reason of the failure. */
   note: string;
@@ -44,17 +42,12 @@ const UNFINISHED = ['', 'INSTANTIATED', 'RUNNING', 'FAILING'];
 /** An event whose processing has stopped. */
 export interface ProcessedEvent {
   identifier: string;
-  /** SUCCEEDED, FAILED, PAUSED or STOPPED. */
   state: string;
   /** The reason if it is not SUCCEEDED. */
   reason: string;
-  /** Milliseconds. */
   duration: number;
-  /** URLs at which it can be watched. */
   urls: string[];
 }
-
-/** The event was deleted. */
 export class EventGone extends CommandError {}
 
 /**

@@ -11,15 +11,11 @@ import { ask, errorMessage, retryWhileAway, type Server, ServerAway } from './se
 export interface TrackFile {
   field: 'presenter' | 'presentation' | 'audio';
   path: string;
-  /** In bytes. */
   size: number;
 }
-
-/** The metadata and processing of a new event. */
 export interface NewEvent {
   title: string;
   description?: string | undefined;
-  /** The identifier of its series. */
   series?: string | undefined;
   workflow: string;
   /** Roles that may read the event; if empty, the access control list of its series applies. */
@@ -52,11 +48,8 @@ export async function readableFile(folder: string, name: string): Promise<{ path
 export function presentationOf(track: TrackFile): TrackFile {
   return track.field === 'audio' ? track : { ...track, field: 'presentation' };
 }
-
-/** The settings of sending a recording. */
 export interface Sending {
   signal: AbortSignal;
-  /** The terminal that shows the progress. */
   screen: NodeJS.WriteStream;
   label: string;
   /** The file that stores the URLs of unfinished uploads, so that another run can continue them. */
@@ -127,10 +120,7 @@ export function suggestRepeating(error: unknown): never {
   if (!(error instanceof ServerAway)) throw error;
   throw new CommandError(`${error.message}. Run the same command again to continue.`);
 }
-
-/** A file that the server has received. */
 interface SentFile {
-  /** The identifier of the upload. */
   id: string;
   /** Deletes the stored URL of the upload, so that the same file becomes another upload. */
   forget(): Promise<void>;
@@ -187,8 +177,6 @@ async function keepUrl(request: tus.HttpRequest, response: tus.HttpResponse): Pr
   if (request.getMethod() !== 'HEAD' || status < 300 || GONE.includes(status)) return;
   throw new OffsetUnknown(response);
 }
-
-/** The server did not report the offset of an upload. */
 class OffsetUnknown extends Error {
   readonly response: tus.HttpResponse;
 

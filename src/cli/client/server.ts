@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#platform/config/config.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
-
-/** A server, and the account that sends requests to it. */
 export interface Server {
   /** Without a slash at the end. */
   url: string;
-  /** The value of the `Authorization` header. */
   authorization: string;
 }
 
@@ -72,8 +69,6 @@ export async function ask(
   const message = errorMessage(await response.text()) || response.statusText;
   throw new CommandError(`The server answered ${status} for ${path}: ${message}`);
 }
-
-/** Returns the message of an error answer. */
 export function errorMessage(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: string };

@@ -4,7 +4,7 @@ import { formatBytes, formatDuration } from '#platform/text/units.ts';
 import { summarizeOperations } from '../client/follow.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { parseDemoArguments } from './arguments.ts';
-import { recordingsOf } from './recordings.ts';
+import { recordingsOf } from './run.ts';
 
 test('a file that is not there is named as it was given', async () => {
   const recordings = recordingsOf(['gone.mp4'], { ffmpeg: '', ffprobe: '' });

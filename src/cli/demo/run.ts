@@ -1,18 +1,53 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
 import type { Config } from '#platform/config/config.ts';
 import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
 import { eventLine, eventSummary, followEvent } from '../client/follow.ts';
-import { sendRecording, type TrackFile } from '../client/send.ts';
+import { presentationOf, readableFile, sendRecording, type TrackFile } from '../client/send.ts';
 import { localServer } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
 import type { Interrupts } from '../terminal/interrupts.ts';
 import { showProgress } from '../terminal/progress.ts';
 import type { DemoOptions } from './arguments.ts';
-import { type Recording, recordingsOf } from './recordings.ts';
 import { requireFreePort, startServer } from './server-process.ts';
+
+interface Recording {
+  title: string;
+  tracks: TrackFile[];
+}
+
+/** Makes one event of two files, and one each of three or more. @throws {CommandError} for a file that cannot be read */
+export async function recordingsOf(files: readonly string[], tools: MediaTools): Promise<Recording[]> {
+  const [first, second, ...others] = await Promise.all(files.map((file) => trackOf(file, tools)));
+  if (!first) return [];
+  if (!second) return [recording([first])];
+  if (others.length > 0) return [first, second, ...others].map((track) => recording([track]));
+  return [recording([first, presentationOf(second)])];
+}
+
+function recording(tracks: [TrackFile, ...TrackFile[]]): Recording {
+  const { path } = tracks[0];
+  return { title: basename(path, extname(path)), tracks };
+}
+
+async function trackOf(name: string, tools: MediaTools): Promise<TrackFile> {
+  const file = await readableFile('', name);
+  return { ...file, field: (await hasVideo(file.path, tools)) ? 'presenter' : 'audio' };
+}
+
+/** Also true for files without media, which the server refuses with a reason. */
+async function hasVideo(path: string, tools: MediaTools): Promise<boolean> {
+  const options = ['-v', 'error', '-show_entries', 'stream=codec_type', '-of', 'csv=p=0'];
+  try {
+    const { stdout } = await promisify(execFile)(tools.ffprobe, [...options, `file:${path}`]);
+    return stdout.includes('video') || !stdout.includes('audio');
+  } catch {
+    return true;
+  }
+}
 
 const CLIP_SECONDS = 20;
 const SIZE_AND_RATE = 'size=1280x720:rate=25';
@@ -71,7 +106,6 @@ interface DemoSetup {
   config: Config;
   /** True if the environment sets the administrator's password. */
   chosenPassword: boolean;
-  /** The path of `launch.ts`. */
   launcher: string;
   interrupts: Interrupts;
   output: NodeJS.WriteStream;

@@ -16,7 +16,6 @@ export interface ServerProcess {
   log: string;
   /** Aborted with the reason when the server exits by itself. */
   exited: AbortSignal;
-  /** Stops the server and waits for its exit. */
   stop(): Promise<void>;
 }
 

@@ -2,19 +2,14 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { loadConfig } from '#platform/config/config.ts';
 import { basicAuthorization, localServer, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
-
-/** The terminal of a command. */
 export interface Terminal {
   environment: NodeJS.ProcessEnv;
-  /** Aborted by an interrupt. */
   signal: AbortSignal;
   /** Prints one line of the result. */
   print(line: string): void;
   /** Shows progress and warnings; may be a file. */
   screen: NodeJS.WriteStream;
 }
-
-/** A command of `npm run inlet`. */
 export interface Command {
   /** The help text; its first line is the synopsis. */
   usage: string;
@@ -45,11 +40,7 @@ export function parseArguments<T extends ParseArgsOptionsConfig>(
     throw new UsageError(error instanceof Error ? error.message : String(error), usage);
   }
 }
-
-/** Options of all commands that send requests to a server. */
 export const SERVER_OPTIONS = { url: { type: 'string' }, user: { type: 'string' } } as const;
-
-/** The usage of these options. */
 export const SERVER_USAGE = `  --url URL      the server; by default the one on this machine, as configured by the environment
   --user NAME    the account, with its password in INLET_PASSWORD; by default the administrator of the environment`;
 

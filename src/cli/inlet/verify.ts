@@ -28,8 +28,6 @@ const OPTIONS = {
   from: { type: 'string' },
   resume: { type: 'boolean' },
 } as const;
-
-/** `verify`: compares the database with the object storage. */
 export const verifyCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {

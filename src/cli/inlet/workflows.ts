@@ -7,14 +7,10 @@ Retries failed or stopped workflows, or stops running ones. Each is given by its
 latest workflow of the event.
 
 ${SERVER_USAGE}`;
-
-/** The states of the API by argument. */
 const STATES: ReadonlyMap<string, string> = new Map([
   ['retry', 'retry'],
   ['stop', 'stopped'],
 ]);
-
-/** `workflows`: retries or stops workflows. */
 export const workflowsCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print }) {

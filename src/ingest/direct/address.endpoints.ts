@@ -5,6 +5,7 @@ import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '#platform/http/app/error-handle
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isOpen } from '../drafts.ts';
+import type { Creation, TusServices, Uploads } from '../tus/tus.ts';
 import { answerTusRequest } from '../tus/tus.ts';
 import {
   BAD_OVERRIDE,
@@ -14,7 +15,6 @@ import {
   TUS_CREATION_REFUSALS,
   TUS_REFUSALS,
 } from '../tus/tus-headers.ts';
-import type { Creation, TusServices, Uploads } from '../tus/tus-request.ts';
 import { beginUpload, declareLength, findUpload, type Upload, UploadLost } from '../tus/uploads.ts';
 import { type CompletionParts, completeDirectUpload, type RequestInfo } from './direct-completion.ts';
 import {

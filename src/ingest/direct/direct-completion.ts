@@ -14,7 +14,7 @@ import type { Logger } from '#platform/telemetry/log.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import { accept } from '../accept.ts';
 import { isOpen, settleDraft } from '../drafts.ts';
-import { parseNewEvents } from '../new-events.ts';
+import { parseNewEvents } from '../event-form.ts';
 import { receive, UploadGone } from '../tus/receive.ts';
 import { beginWriting, lockUpload, UploadLost, type UploadParts } from '../tus/uploads.ts';
 import {

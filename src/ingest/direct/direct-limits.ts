@@ -49,8 +49,6 @@ const Awaited = z
     const flavor = 'flavor' in rest ? rest.flavor : undefined;
     return { field, flavor: flavor ?? flavorOf(field ?? '') };
   });
-
-/** The limits of a direct upload. */
 export interface Limits {
   files: AwaitedFile[];
   /** The maximum size of each file. */

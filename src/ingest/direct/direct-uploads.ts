@@ -17,17 +17,11 @@ export interface Author {
   /** If undefined, those that the account has when the event is created. */
   roles?: readonly string[];
 }
-
-/** An awaited file. */
 export interface AwaitedFile {
-  /** The form field that was requested, if any. */
   field: string | undefined;
   flavor: string;
 }
-
-/** An awaited file and the state of its upload. */
 export interface DirectFile extends AwaitedFile {
-  /** The identifier of its upload, which may not exist yet. */
   uploadId: string;
   begun: boolean;
   filename: string | undefined;
@@ -45,7 +39,6 @@ export interface DirectRequest {
   /** The form fields of the event in the given version of the API. */
   fields: Readonly<Record<string, string>>;
   version: ApiVersion;
-  /** The maximum size of each file. */
   maxBytes: number;
 }
 

@@ -17,9 +17,18 @@ import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '#platform/http/e
 import { NOT_MULTIPART } from '#platform/http/form/multipart.ts';
 import { accept, type DoorServices } from '../accept.ts';
 import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
-import { contentOf, exampleParts, FLAVORS, fileParts, newJsonParts, PART_REFUSALS, tracksOf } from '../event-form.ts';
+import {
+  contentOf,
+  exampleParts,
+  FLAVORS,
+  fileParts,
+  MISSING_PARTS,
+  newJsonParts,
+  PART_REFUSALS,
+  parseNewEvents,
+  tracksOf,
+} from '../event-form.ts';
 import type { Intake } from '../intake.ts';
-import { MISSING_PARTS, parseNewEvents } from '../new-events.ts';
 import { digestForm, receiveForm } from '../receive-form.ts';
 import { FINISHED_UPLOADS_REFUSALS, parseUploads, uploadsPart } from '../tus/finished-uploads.ts';
 

@@ -12,10 +12,7 @@ import { type Progress, receiptsOf, recordProgress } from './uploads.ts';
 const CHUNKS_AHEAD = 4;
 /** The fraction of its lifetime after which a slow upload is extended. */
 const EXTENDED_AFTER = 0.1;
-
-/** The next bytes of an upload. */
 export interface Incoming {
-  /** Returns the next chunk, undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
   /** Bytes that do not match are discarded. */
   verify: Checksum | undefined;
@@ -49,15 +46,11 @@ export async function receive(parts: UploadParts, upload: Upload, incoming: Inco
     return recordCompleted(parts, upload);
   }
 }
-
-/** One run of `receive`. */
 class Writing {
   readonly #parts: UploadParts;
   readonly #incoming: Incoming;
   readonly #digest: Digest | undefined;
-  /** The last recorded state. */
   #upload: Upload;
-  /** Durable pieces that are not recorded yet. */
   readonly #pieces: Piece[] = [];
   #received = 0;
   #extendedAt = performance.now();
@@ -204,8 +197,6 @@ async function inspect(storage: ObjectStorage, key: string): Promise<{ size: num
     throwRefused(error);
   }
 }
-
-/** Converts an error of reading from the storage. */
 function throwRefused(error: unknown): never {
   throw error instanceof ObjectNotFound ? error : refused(error);
 }

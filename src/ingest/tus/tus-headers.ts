@@ -1,14 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { refusal } from '#platform/http/errors/refusal.ts';
+import { hasBody } from '#platform/http/form/body.ts';
 import { UPLOAD_REFUSALS } from '../answer-failure.ts';
-
-/** The version of the protocol, in every request and answer. */
 export const VERSION = '1.0.0';
-/** The content type of the bytes of an upload. */
 const OFFSET_STREAM = 'application/offset+octet-stream';
-/** The algorithms of `Upload-Checksum`. */
 export const ALGORITHMS: readonly string[] = ['sha1', 'sha256', 'sha512', 'md5'];
+const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum';
 const CLOSE = { Connection: 'close' };
 
 export const WRONG_VERSION = refusal(412, `Tus-Resumable must be ${VERSION}.`, [], {
@@ -167,4 +165,27 @@ function readChecksum(header: string | null): Checksum | undefined {
   const [, algorithm = '', expected = ''] = /^(\S+) ([A-Za-z\d+/]+={0,2})$/.exec(header.trim()) ?? [];
   if (!ALGORITHMS.includes(algorithm)) throw BAD_CHECKSUM();
   return { hash: createHash(algorithm), expected };
+}
+
+/** MUST contain Tus-Version, MAY contain Tus-Extension and Tus-Max-Size. */
+export function describeServer(maxBytes: number): Response {
+  return tusResponse(204, {
+    'Tus-Resumable': VERSION,
+    'Tus-Version': VERSION,
+    'Tus-Extension': EXTENSIONS,
+    'Tus-Max-Size': maxBytes,
+    'Tus-Checksum-Algorithm': ALGORITHMS.join(','),
+  });
+}
+
+export function tusResponse(status: number, headers: Readonly<Record<string, string | number>> = {}): Response {
+  const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string]);
+  // An empty body is sent with Content-Length: 0; a null body would be sent chunked.
+  return new Response(status === 204 ? null : '', { status, headers: texts });
+}
+
+/** True if a POST request has a body. Deno gives one to requests without a body as well, so headers must confirm it. */
+export function bringsBytes(request: Request): boolean {
+  const names = ['Content-Length', 'Transfer-Encoding', 'Content-Type'];
+  return names.some((name) => request.headers.has(name)) && hasBody(request);
 }

@@ -5,6 +5,7 @@ import { FLAVOR } from '#catalogue/events/flavor.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { NO_UPLOAD } from './finished-uploads.ts';
+import type { TusServices, Uploads } from './tus.ts';
 import { answerTusRequest } from './tus.ts';
 import {
   BAD_FLAVOR,
@@ -14,7 +15,6 @@ import {
   TUS_CREATION_REFUSALS,
   TUS_REFUSALS,
 } from './tus-headers.ts';
-import type { TusServices, Uploads } from './tus-request.ts';
 import { beginUpload, discardUpload, findUpload, newUploadId } from './uploads.ts';
 
 const PATH = '/uploads';

@@ -19,12 +19,9 @@ const EXPIRED_BATCHES = 100;
 /** A file that arrives over several requests, before it becomes a track. Sizes in bytes. */
 export interface Upload extends BegunObject {
   id: string;
-  /** The user name of the account that owns it. */
   owner: string;
   filename: string;
-  /** The flavor of its track, if known. */
   flavor: string | undefined;
-  /** `Upload-Metadata` as it was sent. */
   metadata: string;
   /** Undefined while deferred. */
   length: number | undefined;
@@ -32,12 +29,10 @@ export interface Upload extends BegunObject {
   stored: number;
   /** The object with the bytes after the pieces. */
   rest: { key: string; bytes: number } | undefined;
-  /** The number of durable bytes. */
   offset: number;
   /** The fencing token of the writer. */
   writer: number;
   createdAt: Date;
-  /** When bytes were last added. */
   changedAt: Date;
   expiresAt: Date;
   /** True once the last byte is durable and the object is complete. */
@@ -60,7 +55,6 @@ export class UploadLost extends Error {
 
 interface NewUpload extends Pick<Upload, 'owner' | 'filename' | 'flavor' | 'metadata' | 'length'> {
   maxBytes: number;
-  /** The latest time at which it expires. */
   expiresBy?: Date;
 }
 
@@ -157,8 +151,6 @@ export async function expireUploads(database: Queryable, batch = EXPIRED_BATCH):
   }
   return expired;
 }
-
-/** Returns the owner of an upload's objects in the staging ledger. */
 export function ownerOf(id: string): string {
   return `upload ${id}`;
 }
@@ -262,8 +254,6 @@ export async function recordProgress(
   if (restIsOver && upload.rest) await releaseOwned(trx, owner, { keys: [upload.rest.key], doubtful: true });
   return uploadOf(row);
 }
-
-/** Reads the receipts of all pieces in order. */
 export async function receiptsOf(db: Queryable, id: string): Promise<string[]> {
   const pieces = db.selectFrom('upload_pieces').select('receipt').where('upload_id', '=', id);
   return (await pieces.orderBy('number').execute()).map(({ receipt }) => receipt);
