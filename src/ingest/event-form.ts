@@ -7,14 +7,13 @@ import { parseSchedulingChange } from '#capture/schedules/parse.ts';
 import { planRecordings, type RecordingPlan } from '#capture/schedules/plan.ts';
 import { UNPARSABLE_SCHEDULING } from '#capture/states/refusals.ts';
 import { chosenIdentifier, newEventColumns } from '#catalogue/events/columns.ts';
-import type { NewEvents } from '#catalogue/events/create-events.ts';
 import { EVENT_FIELDS } from '#catalogue/events/examples.ts';
 import { NO_WORKFLOW } from '#catalogue/events/refusals.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import type { EventEdits } from '#catalogue/events/update/edits.ts';
 import { EVENT_CHANGES } from '#catalogue/events/versions.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
-import type { CatalogSet } from '#metadata/catalogs.ts';
+import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
 import { sentFields } from '#metadata/examples.ts';
 import { parseCatalogs, requireValues } from '#metadata/parse.ts';
 import {
@@ -25,6 +24,7 @@ import {
   UNPARSABLE_METADATA,
 } from '#metadata/refusals.ts';
 import { CatalogsRequest } from '#metadata/schemas.ts';
+import type { Config } from '#platform/config/config.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
 import { jsonText } from '#platform/http/endpoint/schemas.ts';
@@ -32,6 +32,7 @@ import { badRequest, type HttpError } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { Processing as ProcessingJson } from '#processing/processing.schemas.ts';
 import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '#processing/processing.ts';
+import type { NewTarget } from './intake.ts';
 import type { FormDigest } from './receive-form.ts';
 import type { ReceivedFile } from './staged-files.ts';
 
@@ -174,6 +175,12 @@ const MAX_ENTRIES = 100_000;
 const MAX_CHARACTERS = 2_000_000;
 const COPIED = ['metadata', 'processing', 'scheduling'];
 
+interface NewEventServices {
+  catalogs: Pick<Catalogs, 'event'>;
+  database: Queryable;
+  config: Pick<Config, 'scheduling'>;
+}
+
 /**
  * Reads the form fields of new events. Contents are validated before completeness, as the reference does
  * (compatibility 3.5). Other fields are ignored; an empty one counts as absent.
@@ -182,22 +189,25 @@ const COPIED = ['metadata', 'processing', 'scheduling'];
  */
 export async function parseNewEvents(
   fields: ReadonlyMap<string, string>,
-  options: PartOptions & { database: Queryable; maxOccurrences: number },
-): Promise<NewEvents> {
+  version: ApiVersion,
+  { catalogs: { event: catalogs }, database, config: { scheduling: limits } }: NewEventServices,
+): Promise<NewTarget> {
+  const options = { catalogs, version, database, maxOccurrences: limits.maxOccurrences };
   const parts = parseEventParts(fields, { ...options, purpose: 'create' });
-  const { acl, catalogs, processing, scheduling } = parts;
-  const episode = catalogs?.get(options.catalogs.common.flavor) ?? new Map();
+  const { acl, processing, scheduling } = parts;
+  const episode = parts.catalogs?.get(catalogs.common.flavor) ?? new Map();
   const id = chosenIdentifier(episode);
   const columns = newEventColumns(episode, new Date());
   const recordings = scheduling === undefined ? undefined : await planRecordings(scheduling, options);
   if (acl === undefined) throw NO_ACL();
-  if (!catalogs) throw NO_METADATA();
+  if (!parts.catalogs) throw NO_METADATA();
   if (!processing) throw NO_PROCESSING();
   if (!processing.workflow) throw NO_WORKFLOW();
-  requireValues(catalogs, options.catalogs);
+  requireValues(parts.catalogs, catalogs);
   if (recordings) requireReasonable(recordings, { acl: acl ?? [], fields });
-  const extended = [...catalogs].filter(([flavor]) => flavor !== options.catalogs.common.flavor);
-  return { id, columns, catalogs: new Map(extended), acl, processing, recordings };
+  const extended = new Map([...parts.catalogs].filter(([flavor]) => flavor !== catalogs.common.flavor));
+  const events = { id, columns, catalogs: extended, acl, processing, recordings };
+  return { kind: 'new', events, gapMs: limits.minGapMs };
 }
 
 /** Refuses parts that are too large to be copied to every event of a recurring schedule. */

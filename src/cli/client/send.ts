@@ -73,6 +73,8 @@ export async function sendRecording(
   const progress = showProgress(label, screen);
   const all = files.reduce((sum, { size }) => sum + size, 0);
   try {
+    // Uploads retry for minutes; this fails immediately if the server is away.
+    await ask(server, '/uploads', { method: 'OPTIONS', signal });
     const uploads: (SentFile & { field: string })[] = [];
     let before = 0;
     for (const { path, size, field } of files) {

@@ -1,4 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join, relative } from 'node:path';
@@ -66,7 +67,8 @@ const PRESENTATION = [
 ];
 
 /** Generates a lecture with two tracks in the folder. @throws {CommandError} */
-async function makeClip(tools: MediaTools, folder: string, signal: AbortSignal): Promise<Recording> {
+async function makeClip(folder: string, { output, signal, tools }: Sending): Promise<Recording> {
+  output.write(`Generating a recording of ${CLIP_SECONDS} s with two tracks, presenter and presentation ...\n`);
   const tracks = [
     await makeTrack('presenter', PRESENTER, join(folder, 'presenter.mp4')),
     await makeTrack('presentation', PRESENTATION, join(folder, 'presentation.mkv')),
@@ -79,20 +81,11 @@ async function makeClip(tools: MediaTools, folder: string, signal: AbortSignal):
   }
 }
 
-function run(ffmpeg: string, options: string[], signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(ffmpeg, ['-v', 'error', '-nostdin', '-y', ...options], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      signal,
-      killSignal: 'SIGKILL',
-    });
-    let complaints = '';
-    child.stderr.on('data', (data: Buffer) => {
-      complaints = (complaints + data).slice(-2_000);
-    });
-    const fail = (reason: string) => reject(new CommandError(`ffmpeg could not generate a recording: ${reason}`));
-    child.on('error', (error) => (signal.aborted ? reject(error) : fail(error.message)));
-    child.on('close', (code) => (code === 0 ? resolve() : fail(complaints.trim() || `exit code ${code}`)));
+async function run(ffmpeg: string, options: string[], signal: AbortSignal): Promise<void> {
+  const args = ['-v', 'error', '-nostdin', '-y', ...options];
+  await promisify(execFile)(ffmpeg, args, { signal, killSignal: 'SIGKILL' }).catch((error) => {
+    if (signal.aborted) throw error;
+    throw new CommandError(`ffmpeg could not generate a recording: ${error.stderr?.trim() || error.message}`);
   });
 }
 
@@ -132,7 +125,7 @@ export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<b
     const success = await sendAll(files, { ...setup, tools, signal });
     if (options.exit) return success;
     output.write('\nServing until Ctrl-C.\n');
-    await aborted(signal);
+    if (!signal.aborted) await once(signal, 'abort');
     if (server.exited.aborted) throw server.exited.reason;
     return success;
   } catch (error) {
@@ -147,7 +140,7 @@ export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<b
 async function sendAll(files: Recording[], sending: Sending): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'inlet-demo-'));
   try {
-    const recordings = files.length > 0 ? files : [await made(folder, sending)];
+    const recordings = files.length > 0 ? files : [await makeClip(folder, sending)];
     let success = true;
     for (const recording of recordings) success = (await send(recording, sending)) && success;
     sending.output.write(`\n${dashboardHint(sending.config, sending.chosenPassword)}\n`);
@@ -155,11 +148,6 @@ async function sendAll(files: Recording[], sending: Sending): Promise<boolean> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function made(folder: string, { output, signal, tools }: Sending): Promise<Recording> {
-  output.write(`Generating a recording of ${CLIP_SECONDS} s with two tracks, presenter and presentation ...\n`);
-  return makeClip(tools, folder, signal);
 }
 
 /** @returns true if the recording was published */
@@ -185,11 +173,4 @@ async function send(recording: Recording, { config, output, signal }: Sending): 
   ).finally(processing.stop);
   output.write(`${eventSummary(processed).join('\n')}\n`);
   return processed.state === 'SUCCEEDED';
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -119,13 +119,9 @@ async function makeEvent(
   { id, request }: DirectUpload,
   { requestId, log }: RequestInfo,
 ): Promise<void> {
-  const { database, directory, catalogs, config } = parts;
-  const principal = await principalOf(request.author, directory);
-  const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
-  const options = { catalogs: catalogs.event, version: request.version, database, maxOccurrences };
-  const events = await parseNewEvents(new Map(Object.entries(request.fields)), options);
-  const target = { kind: 'new', events, gapMs } as const;
-  await explainingConflicts(database, principal, async (trx) => {
+  const principal = await principalOf(request.author, parts.directory);
+  const target = await parseNewEvents(new Map(Object.entries(request.fields)), request.version, parts);
+  await explainingConflicts(parts.database, principal, async (trx) => {
     const direct = await findDirectUpload(trx, id, { lock: true });
     // Another request has created the event, or has deleted a file.
     if (!direct || !isOpen(direct) || !direct.files.every(({ complete }) => complete)) return undefined;

@@ -192,10 +192,8 @@ async function ask(request: EndpointRequest, services: Services): Promise<Respon
   const { config, database, directory } = services;
   const fields = await request.fields();
   const limits = parseLimits(fields, config, new Date());
-  const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
-  const options = { catalogs: services.catalogs.event, version, database, maxOccurrences };
-  const events = await parseNewEvents(fields, options);
-  await rehearse({ principal, requestId, target: { kind: 'new', events, gapMs }, tracks: [] }, services);
+  const target = await parseNewEvents(fields, version, services);
+  await rehearse({ principal, requestId, target, tracks: [] }, services);
   const author = await authorOf(principal, directory);
   const sent = Object.fromEntries(EVENT_FIELDS.map((name) => [name, fields.get(name) ?? '']));
   const asked = { ...limits, author, requestId, fields: sent, version };

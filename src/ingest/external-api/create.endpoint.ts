@@ -96,14 +96,11 @@ async function create(request: EndpointRequest, services: Services, remember: Re
   const { c } = request;
   const { principal, requestId, version, log } = c.var;
   const { config, database } = services;
-  const { maxOccurrences, minGapMs: gapMs } = config.scheduling;
   const started = performance.now();
   await using form = await receiveForm(request, {}, services);
   const tracks = tracksOf(form.files);
   const uploads = parseUploads(form.fields);
-  const options = { catalogs: services.catalogs.event, version, database, maxOccurrences };
-  const events = await parseNewEvents(form.fields, options);
-  const target = { kind: 'new', events, gapMs } as const;
+  const target = await parseNewEvents(form.fields, version, services);
   const intake: Intake = { principal, requestId, target, tracks, uploads };
   const { ids, answer } = await explainingConflicts(database, principal, async (trx) => {
     const { ids } = await accept(trx, intake, services);
