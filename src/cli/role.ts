@@ -1,5 +1,6 @@
 /** The role of a process: API, relay and workers, or only a part of these. */
 export type Role = 'main' | 'api' | 'worker';
+
 export type Runtime = 'deno' | 'node';
 export const ENTRIES: Record<Role, string> = {
   main: 'src/main.ts',

@@ -47,7 +47,7 @@ export async function startRole(asked: RoleStart): Promise<never> {
   process.chdir(project);
   const environment = {
     ...start.environment,
-    ...toolVariables(tools),
+    ...(tools && { FFMPEG_PATH: tools.ffmpeg, FFPROBE_PATH: tools.ffprobe }),
     DATA_DIR: config.dataDir,
     ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
     ...(config.metadataDir && { METADATA_DIR: config.metadataDir }),
@@ -82,17 +82,6 @@ async function resolveLinks(config: Config): Promise<Config> {
   return { ...config, studioDir: studio, operations: { ...operations, commandsDir } };
 }
 
-/** Returns the site's programs, and the program that kills them. */
-async function sitePrograms(folder: string | undefined): Promise<string[]> {
-  if (!folder) return [];
-  // A program may have several names.
-  return [...new Set((await programsIn(folder)).values()), KILL];
-}
-
-function toolVariables(tools: MediaTools | undefined) {
-  return tools ? { FFMPEG_PATH: tools.ffmpeg, FFPROBE_PATH: tools.ffprobe } : {};
-}
-
 async function denoCommand(
   { role, config, environment, project }: RoleStart,
   found: {
@@ -102,6 +91,8 @@ async function denoCommand(
     codeCaches: { DENO_DIR: string; NODE_COMPILE_CACHE: string };
   },
 ): Promise<{ args: string[]; environment: NodeJS.ProcessEnv }> {
+  const { commandsDir } = config.operations;
+  const programs = found.tools && commandsDir ? [...(await programsIn(commandsDir)).values(), KILL] : [];
   const flags = denoFlags(
     permissions({
       config,
@@ -110,7 +101,8 @@ async function denoCommand(
       variables: VARIABLES,
       temporaryFolder: found.temporaryFolder,
       tools: found.tools,
-      commands: found.tools ? await sitePrograms(config.operations.commandsDir) : [],
+      // A program may have several names.
+      commands: [...new Set(programs)],
       deliversWebhooks: found.tools !== undefined,
       listen: [
         ...(answersRequests(role) ? [listenEndpoint(config)] : []),

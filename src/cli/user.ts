@@ -55,6 +55,7 @@ const OPTIONS = {
 } as const;
 const SHORT_ROLES: ReadonlyMap<string, string> = new Map([['external-applications', ROLE_EXTERNAL_APPLICATIONS]]);
 const UNDEFINED_TABLE = '42P01';
+
 export interface UserCommand {
   databaseUrl: string;
   /** The name of the configured administrator, which no account may have. */

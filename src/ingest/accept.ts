@@ -14,6 +14,7 @@ import { settleDraft } from './drafts.ts';
 import type { Intake } from './intake.ts';
 import type { FormParts } from './receive-form.ts';
 import { assignUploads, takeUploads } from './tus/finished-uploads.ts';
+
 export interface Accepted {
   /** The created or changed events, in chronological order. */
   ids: readonly string[];

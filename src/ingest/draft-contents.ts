@@ -17,6 +17,7 @@ import {
   requireOpen,
   settleDraft,
 } from './drafts.ts';
+
 export interface DraftContents {
   tracks: NewTrack[];
   attachments: NewAttachment[];
@@ -167,6 +168,7 @@ async function removeContents(trx: Transaction, draftId: string): Promise<void> 
     await trx.deleteFrom(table).where('draft_id', '=', draftId).execute();
   }
 }
+
 export function keysOf({
   tracks = [],
   attachments = [],

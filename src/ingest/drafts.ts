@@ -129,6 +129,7 @@ export async function readDraft(
   const row = await (lock ? rows.forUpdate() : rows).executeTakeFirst();
   return row && draftOf(row);
 }
+
 export async function findDraft(db: Queryable, which: DraftOf): Promise<Draft> {
   return (await readDraft(db, which)) ?? gone(which.id);
 }

@@ -42,6 +42,7 @@ export const FLAVORS = {
   presentation: 'presentation/source',
   audio: 'presenter-audio/source',
 } as const;
+
 export function flavorOf(field: string): string {
   return FLAVORS[field as keyof typeof FLAVORS];
 }

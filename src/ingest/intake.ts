@@ -26,12 +26,14 @@ export interface Intake {
   /** The processing, if not that of the event. */
   processing?: Processing;
 }
+
 export interface NewTarget {
   kind: 'new';
   events: NewEvents;
   /** The minimum time between two recordings of an agent, in milliseconds. */
   gapMs: number;
 }
+
 export interface ExistingTarget {
   kind: 'existing';
   id: string;

@@ -24,6 +24,7 @@ export interface ReceivedFile {
   size: number;
   sha256: string;
 }
+
 export interface IncomingFile {
   field: string;
   filename: string;

@@ -48,6 +48,7 @@ export interface ProcessedEvent {
   duration: number;
   urls: string[];
 }
+
 export class EventGone extends CommandError {}
 
 /**

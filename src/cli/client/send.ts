@@ -13,6 +13,7 @@ export interface TrackFile {
   path: string;
   size: number;
 }
+
 export interface NewEvent {
   title: string;
   description?: string | undefined;
@@ -48,6 +49,7 @@ export async function readableFile(folder: string, name: string): Promise<{ path
 export function presentationOf(track: TrackFile): TrackFile {
   return track.field === 'audio' ? track : { ...track, field: 'presentation' };
 }
+
 export interface Sending {
   signal: AbortSignal;
   screen: NodeJS.WriteStream;
@@ -122,6 +124,7 @@ export function suggestRepeating(error: unknown): never {
   if (!(error instanceof ServerAway)) throw error;
   throw new CommandError(`${error.message}. Run the same command again to continue.`);
 }
+
 interface SentFile {
   id: string;
   /** Deletes the stored URL of the upload, so that the same file becomes another upload. */
@@ -179,6 +182,7 @@ async function keepUrl(request: tus.HttpRequest, response: tus.HttpResponse): Pr
   if (request.getMethod() !== 'HEAD' || status < 300 || GONE.includes(status)) return;
   throw new OffsetUnknown(response);
 }
+
 class OffsetUnknown extends Error {
   readonly response: tus.HttpResponse;
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#platform/config/config.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
+
 export interface Server {
   /** Without a slash at the end. */
   url: string;
@@ -69,6 +70,7 @@ export async function ask(
   const message = errorMessage(await response.text()) || response.statusText;
   throw new CommandError(`The server answered ${status} for ${path}: ${message}`);
 }
+
 export function errorMessage(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: string };

@@ -12,6 +12,7 @@ Starts Inlet, uploads a recording over HTTP, and shows how it is processed and p
   --help      show this text
 
 PORT, DATA_DIR and other variables have the same meaning as for npm start.`;
+
 export interface DemoOptions {
   help: boolean;
   exit: boolean;

@@ -20,6 +20,7 @@ size.
   --digests  compare earlier copies by SHA-256 as well, and replace those that differ`;
 
 const OPTIONS = { digests: { type: 'boolean' } } as const;
+
 export const backupCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {

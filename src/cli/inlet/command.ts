@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { loadConfig } from '#platform/config/config.ts';
 import { basicAuthorization, localServer, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
+
 export interface Terminal {
   environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
@@ -10,6 +11,7 @@ export interface Terminal {
   /** Shows progress and warnings; may be a file. */
   screen: NodeJS.WriteStream;
 }
+
 export interface Command {
   /** The help text; its first line is the synopsis. */
   usage: string;
@@ -40,6 +42,7 @@ export function parseArguments<T extends ParseArgsOptionsConfig>(
     throw new UsageError(error instanceof Error ? error.message : String(error), usage);
   }
 }
+
 export const SERVER_OPTIONS = { url: { type: 'string' }, user: { type: 'string' } } as const;
 export const SERVER_USAGE = `  --url URL      the server; by default the one on this machine, as configured by the environment
   --user NAME    the account, with its password in INLET_PASSWORD; by default the administrator of the environment`;

@@ -9,6 +9,7 @@ import type { ObjectStorage } from '#platform/storage/port.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
 import { prepareDatabase, reachable } from '../prepare-database.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
+
 export interface Connections {
   config: Config;
   databaseUrl: string;

@@ -20,6 +20,7 @@ extensions, migrations, writing, clock, workers, queue, storage (stores, reads a
 definitions, folders, TLS. Exits with 0 if no check fails; "warn" marks possible improvements.`;
 
 const MARKS: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
+
 export const doctorCommand: Command = {
   usage: USAGE,
   async run(args, { environment, print }) {

@@ -39,6 +39,7 @@ interface ListedEvent {
   start: string;
   title: string;
 }
+
 export const eventsCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print }) {
@@ -83,6 +84,7 @@ export const eventsCommand: Command = {
 function formatEvent({ identifier, processing_state: state, start, title }: ListedEvent): string {
   return `${identifier}  ${(state || 'SCHEDULED').padEnd(12)}  ${start}  ${title.replaceAll(/\p{Cc}/gu, '�')}`;
 }
+
 function nextPage(answer: Response): string | undefined {
   const next = /<([^>]*)>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1];
   const url = next === undefined ? undefined : new URL(next);

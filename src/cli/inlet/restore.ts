@@ -19,6 +19,7 @@ empty, or of the version of the backup and without events, series and accounts. 
 same command again. Exits with 0 only if every object matches the database.
 
   --replace  replace the contents of the database`;
+
 export const restoreCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {

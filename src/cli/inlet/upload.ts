@@ -87,6 +87,7 @@ const OPTIONS = {
   'no-wait': { type: 'boolean' },
 } as const;
 const SOUND = /^\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aif|aiff)$/i;
+
 export const uploadCommand: Command = {
   usage: USAGE,
   async run(args, terminal) {

@@ -28,6 +28,7 @@ const OPTIONS = {
   from: { type: 'string' },
   resume: { type: 'boolean' },
 } as const;
+
 export const verifyCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {

@@ -11,6 +11,7 @@ const STATES: ReadonlyMap<string, string> = new Map([
   ['retry', 'retry'],
   ['stop', 'stopped'],
 ]);
+
 export const workflowsCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print }) {

@@ -49,6 +49,7 @@ const Awaited = z
     const flavor = 'flavor' in rest ? rest.flavor : undefined;
     return { field, flavor: flavor ?? flavorOf(field ?? '') };
   });
+
 export interface Limits {
   files: AwaitedFile[];
   /** The maximum size of each file. */

@@ -17,10 +17,12 @@ export interface Author {
   /** If undefined, those that the account has when the event is created. */
   roles?: readonly string[];
 }
+
 export interface AwaitedFile {
   field: string | undefined;
   flavor: string;
 }
+
 export interface DirectFile extends AwaitedFile {
   uploadId: string;
   begun: boolean;

@@ -2,6 +2,7 @@ import { beginSha256, type Sha256 } from '#platform/storage/thread/sha256.ts';
 
 /** The maximum number of digests; the least recently used one is dropped. */
 const MOST = 10_000;
+
 export class Digest {
   readonly #sum: Sha256 = beginSha256();
   #dropped = false;

@@ -12,6 +12,7 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { commitOwned, StagingExpired } from '#platform/storage/staging-entries.ts';
 import { FLAVORS, flavorOf } from '../event-form.ts';
 import { ownerOf } from './uploads.ts';
+
 export interface UploadOf {
   id: string;
   /** The flavor of the track; by default that of the upload. */

@@ -12,6 +12,7 @@ import { type Progress, receiptsOf, recordProgress } from './uploads.ts';
 const CHUNKS_AHEAD = 4;
 /** The fraction of its lifetime after which a slow upload is extended. */
 const EXTENDED_AFTER = 0.1;
+
 export interface Incoming {
   read(): Promise<Uint8Array | undefined>;
   /** Bytes that do not match are discarded. */
@@ -46,6 +47,7 @@ export async function receive(parts: UploadParts, upload: Upload, incoming: Inco
     return recordCompleted(parts, upload);
   }
 }
+
 class Writing {
   readonly #parts: UploadParts;
   readonly #incoming: Incoming;
@@ -197,6 +199,7 @@ async function inspect(storage: ObjectStorage, key: string): Promise<{ size: num
     throwRefused(error);
   }
 }
+
 function throwRefused(error: unknown): never {
   throw error instanceof ObjectNotFound ? error : refused(error);
 }

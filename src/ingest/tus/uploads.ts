@@ -151,6 +151,7 @@ export async function expireUploads(database: Queryable, batch = EXPIRED_BATCH):
   }
   return expired;
 }
+
 export function ownerOf(id: string): string {
   return `upload ${id}`;
 }
@@ -254,6 +255,7 @@ export async function recordProgress(
   if (restIsOver && upload.rest) await releaseOwned(trx, owner, { keys: [upload.rest.key], doubtful: true });
   return uploadOf(row);
 }
+
 export async function receiptsOf(db: Queryable, id: string): Promise<string[]> {
   const pieces = db.selectFrom('upload_pieces').select('receipt').where('upload_id', '=', id);
   return (await pieces.orderBy('number').execute()).map(({ receipt }) => receipt);
