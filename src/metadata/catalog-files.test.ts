@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
-import { parseMetadataFiles } from './catalog-files.ts';
-import { loadCatalogs } from './catalogs.ts';
+import { loadCatalogs, parseMetadataFiles } from './catalogs.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../docs/metadata/', import.meta.url));
 

@@ -1,10 +1,119 @@
-import { BUILT_IN_LISTS } from './built-in-lists.ts';
-import type { MetadataCatalog } from './catalog.ts';
-import { type OwnMetadata, readMetadataFolder } from './catalog-files.ts';
+import { z } from 'zod';
+import { type ConfigFile, parseYaml, readYamlFolder } from '#platform/text/yaml.ts';
+import { FIELD_TYPES, type MetadataCatalog } from './catalog.ts';
 import { EPISODE } from './episode.ts';
-import { collectionOf, type ListProviders } from './list-providers.ts';
+import { BUILT_IN_LISTS, collectionOf, type ListEntry, type ListProviders } from './list-providers.ts';
 import type { MetadataResource } from './refusals.ts';
 import { SERIES } from './series.ts';
+
+const RESERVED = /^dublincore\//i;
+
+const line = z.string().min(1).max(200);
+const flavor = z
+  .string()
+  .regex(/^[A-Za-z0-9._+-]+\/[A-Za-z0-9._+-]+$/, 'a flavor looks like license/episode')
+  .refine((text) => !RESERVED.test(text), 'the flavors dublincore/... are built in');
+const values = z
+  .record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+  .refine((entries) => Object.keys(entries).length > 0, 'it holds no values');
+
+/** The two fields of a start are one column of an event; no other catalog can have them. */
+const TYPES = FIELD_TYPES.filter((type) => type !== 'start_date' && type !== 'start_time');
+
+const FieldSchema = z
+  .strictObject({
+    id: z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,99}$/, 'an id is a letter, then letters, digits and _ . -'),
+    label: line,
+    type: z.enum(TYPES),
+    required: z.boolean().default(false),
+    readOnly: z.boolean().default(false),
+    translatable: z.boolean().optional(),
+    delimiter: line.optional(),
+    list: z.string().optional(),
+    collection: values.optional(),
+  })
+  .refine(({ list, collection }) => !(list && collection), 'a field has either a list or a collection');
+
+/** A file that defines a catalog. */
+const CatalogSchema = z.strictObject({
+  resource: z.enum(['event', 'series']),
+  flavor,
+  title: line,
+  fields: z.array(FieldSchema).min(1),
+});
+
+/** A file that defines a list of values; labels by value. */
+const ListSchema = z.strictObject({
+  list: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,100}$/, 'the name of a list is made of letters, digits and _ . -')
+    .refine((name) => name !== 'providers', 'the name is taken by the list of all lists'),
+  values,
+});
+
+/** A catalog of the site's own. */
+interface OwnCatalog extends MetadataCatalog {
+  resource: MetadataResource;
+}
+
+/** What the site's own files define. */
+interface OwnMetadata {
+  catalogs: OwnCatalog[];
+  lists: Map<string, readonly ListEntry[]>;
+}
+
+/**
+ * Reads the YAML files of METADATA_DIR: each is a catalog (`resource`, `flavor`, `title`, `fields`) or a list of values
+ * (`list`, `values`).
+ *
+ * @throws {ConfigError} naming file, line and what is wrong with it
+ */
+async function readMetadataFolder(folder: string): Promise<OwnMetadata> {
+  return parseMetadataFiles(await readYamlFolder('METADATA_DIR', folder));
+}
+
+/** @throws {ConfigError} `FILE:LINE: what is wrong` */
+export function parseMetadataFiles(files: readonly { file: string; source: string }[]): OwnMetadata {
+  const lists: ConfigFile<z.output<typeof ListSchema>>[] = [];
+  const catalogs: ConfigFile<z.output<typeof CatalogSchema>>[] = [];
+  for (const { file, source } of files) {
+    const { data } = parseYaml(file, source, z.looseObject({}));
+    if ('list' in data) lists.push(parseYaml(file, source, ListSchema));
+    else catalogs.push(parseYaml(file, source, CatalogSchema));
+  }
+  refuseRepeated(lists, ['list'], ({ list }) => list);
+  refuseRepeated(catalogs, ['flavor'], ({ resource, flavor }) => `${resource} ${flavor.toLowerCase()}`);
+  const ownLists = new Map(lists.map(({ data }) => [data.list, entriesOf(data.values)]));
+  for (const file of catalogs) checkFields(file, new Set([...BUILT_IN_LISTS.keys(), ...ownLists.keys()]));
+  return { catalogs: catalogs.map(({ data }) => ownCatalog(data)), lists: ownLists };
+}
+
+function refuseRepeated<T>(files: readonly ConfigFile<T>[], path: string[], keyOf: (data: T) => string): void {
+  const seen = new Map<string, string>();
+  for (const { file, data, fail } of files) {
+    const other = seen.get(keyOf(data));
+    if (other) fail(path, `the same ${path.join('.')} is defined by ${other}`);
+    seen.set(keyOf(data), file);
+  }
+}
+
+function checkFields({ data, fail }: ConfigFile<z.output<typeof CatalogSchema>>, lists: ReadonlySet<string>): void {
+  const seen = new Set<string>();
+  data.fields.forEach(({ id, list }, index) => {
+    if (seen.has(id)) fail(['fields', index, 'id'], `the id "${id}" is taken by another field`);
+    seen.add(id);
+    if (list === undefined || lists.has(list)) return;
+    fail(['fields', index, 'list'], `no list is called "${list}"; there are ${[...lists].sort().join(', ')}`);
+  });
+}
+
+function ownCatalog({ fields, ...catalog }: z.output<typeof CatalogSchema>): OwnCatalog {
+  return { ...catalog, fields: fields.map(({ list, ...field }) => ({ ...field, listProvider: list })) };
+}
+
+function entriesOf(values: Readonly<Record<string, string>>): ListEntry[] {
+  return Object.entries(values).map(([key, label]) => ({ key, label }));
+}
 
 /** The catalogs of events, or those of series. */
 export interface CatalogSet {

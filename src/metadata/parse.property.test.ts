@@ -6,8 +6,7 @@ import type { CatalogValues } from './catalog.ts';
 import { type CatalogSet, loadCatalogs } from './catalogs.ts';
 import { dublinCore } from './dublincore.ts';
 import { catalogJson } from './json.ts';
-import { parseCatalogs, parseKnownCatalogs, requireValues } from './parse.ts';
-import { parseFieldEntries, readFieldEntries } from './parse-fields.ts';
+import { parseCatalogs, parseFieldEntries, parseKnownCatalogs, readFieldEntries, requireValues } from './parse.ts';
 import { CatalogJson } from './schemas.ts';
 
 const catalogs = await loadCatalogs(fileURLToPath(new URL('../../docs/metadata/', import.meta.url)));

@@ -4,8 +4,7 @@ import { badRequest } from '#platform/http/errors/errors.ts';
 import { refusal } from '#test/support/refusal.ts';
 import { loadCatalogs } from './catalogs.ts';
 import { catalogJson, fieldsJson } from './json.ts';
-import { parseCatalogs, parseKnownCatalogs, requireValues } from './parse.ts';
-import { parseFieldEntries, readFieldEntries } from './parse-fields.ts';
+import { parseCatalogs, parseFieldEntries, parseKnownCatalogs, readFieldEntries, requireValues } from './parse.ts';
 
 const { event, series } = await loadCatalogs(fileURLToPath(new URL('../../docs/metadata/', import.meta.url)));
 

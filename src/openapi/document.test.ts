@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EVENT_FIELDS, TRACK_FIELDS } from '#catalogue/events/versions.ts';
-import { SERIES_FIELDS, SERIES_LIST_FIELDS } from '#catalogue/series/versions.ts';
+import { SERIES_FIELDS, SERIES_LIST_FIELDS } from '#catalogue/series/series.schemas.ts';
 import { MEDIA_FIELDS } from '#publications/versions.ts';
 import { DOCUMENT, faultOfBody, type Operation, responseOf } from '#test/support/openapi.ts';
 

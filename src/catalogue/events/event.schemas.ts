@@ -4,11 +4,31 @@ import { Scheduling } from '#capture/schedules/scheduling.schemas.ts';
 import { inOrder, shapeOf } from '#metadata/core-json.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
 import { CatalogJson } from '#metadata/schemas.ts';
+import { flag } from '#platform/http/endpoint/query.schemas.ts';
 import { Created, Instant } from '#platform/http/endpoint/schemas.ts';
 import { ProcessingState } from '#processing/workflow.schemas.ts';
 import { Publications } from '#publications/publication.schemas.ts';
+import { PublicationsQuery } from '#publications/query.schemas.ts';
 import { FIRST_SHOWN } from './examples.ts';
 import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
+
+/** What else to answer of an event. */
+export const EventQuery = z.object({
+  withacl: flag('Also answer the access control list.'),
+  withmetadata: flag('Also answer the metadata catalogs.'),
+  withpublications: flag('Also answer the publications.'),
+  withscheduling: flag('Also answer the scheduling information.').meta({
+    'x-since': EVENT_CHANGES.withscheduling,
+  }),
+  ...PublicationsQuery.shape,
+});
+export type EventQuery = z.infer<typeof EventQuery>;
+
+/** The switches of the list of events; what it is filtered and sorted by has grammars of its own. */
+export const EventListQuery = z.object({
+  onlyWithWriteAccess: flag('Only events that the account may change.'),
+  ...EventQuery.shape,
+});
 
 /** What becomes of an event, in the usual order, and what may go wrong with it. */
 const STATUSES = [

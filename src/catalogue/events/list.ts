@@ -18,12 +18,9 @@ import {
   utcInstant,
 } from '#platform/http/list/index.ts';
 import type { PublicationAddresses } from '#publications/index.ts';
-import { loadExtras } from './extras.ts';
-import { eventJson } from './json.ts';
-import { type EventRow, shownEvent } from './queries.ts';
-import type { EventQuery } from './query.schemas.ts';
+import type { EventQuery } from './event.schemas.ts';
+import { type EventRow, eventJson, loadExtras, shownEvent, storedStatus } from './event-json.ts';
 import { UNPARSABLE_FILTER } from './refusals.ts';
-import { storedStatus } from './status.ts';
 import { EVENT_CHANGES } from './versions.ts';
 
 const CORE = listedFields('events', EVENT_CORE_FIELDS);

@@ -3,9 +3,8 @@ import { type AclEntry, parseStrictAcl } from '#access/acl/acl.ts';
 import type { Principal } from '#access/principal.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { writeEvents } from '../events/write-events.ts';
-import { recordChange } from './changes.ts';
-import { lockSeries } from './queries.ts';
 import { ACL_MISSING, ACL_UNPARSABLE, GONE } from './refusals.ts';
+import { lockSeries, recordChange } from './series-queries.ts';
 
 /**
  * Takes their own access control lists from the events of a locked series, so that they follow the series; those the

@@ -9,10 +9,9 @@ import type { CatalogSet } from '#metadata/catalogs.ts';
 import { parseCatalogs, requireValues } from '#metadata/parse.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { checked } from '#platform/http/endpoint/check.ts';
-import { saveSeriesCatalogs } from './catalogs.ts';
-import { chosenIdentifier, seriesColumns } from './columns.ts';
 import { IDENTIFIER_TAKEN, METADATA_MISSING } from './refusals.ts';
 import { Theme } from './series.schemas.ts';
+import { chosenIdentifier, saveSeriesCatalogs, seriesColumns } from './update-metadata.ts';
 
 /** What a client wants a new series to be. */
 export interface NewSeries {

@@ -17,9 +17,8 @@ import {
   mentions,
   utcInstant,
 } from '#platform/http/list/index.ts';
-import { type SeriesRow, seriesListJson } from './json.ts';
-import { shownSeries } from './queries.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from './refusals.ts';
+import { type SeriesRow, seriesListJson, shownSeries } from './series-queries.ts';
 
 const PERIOD = 'yyyy-MM-ddTHH:mm:ssZ/yyyy-MM-ddTHH:mm:ssZ';
 const MAX_SHOWN = 200;

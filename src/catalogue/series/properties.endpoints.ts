@@ -7,9 +7,7 @@ import { mediaType, versionedJson } from '#platform/http/answer/version.ts';
 import { checked } from '#platform/http/endpoint/check.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { jsonText, TextByName } from '#platform/http/endpoint/schemas.ts';
-import { recordChange } from './changes.ts';
 import { seriesParams } from './endpoints/series.endpoints.ts';
-import { findProperties, lockSeries } from './queries.ts';
 import {
   ACL_MISSING,
   AN_SERIES_MISSING,
@@ -18,6 +16,7 @@ import {
   PROPERTIES_UNPARSABLE,
   TOO_MANY_PROPERTIES,
 } from './refusals.ts';
+import { findProperties, lockSeries, recordChange } from './series-queries.ts';
 
 const NAME_BYTES = 255;
 const VALUE_BYTES = 100_000;

@@ -1,12 +1,54 @@
 import { z } from 'zod';
 import { Acl } from '#access/acl/acl.schemas.ts';
-import { inOrder, shapeOf } from '#metadata/core-json.ts';
+import { inOrder, shapeOf, sinceOf } from '#metadata/core-json.ts';
 import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
-import { TextFlag } from '#platform/http/endpoint/query.schemas.ts';
+import type { Since } from '#platform/http/answer/version.ts';
+import { flag, TextFlag } from '#platform/http/endpoint/query.schemas.ts';
 import { Instant } from '#platform/http/endpoint/schemas.ts';
 import { FIRST_SHOWN } from './examples.ts';
 import { NO_THEME } from './refusals.ts';
-import { SERIES_FIELDS, SERIES_LIST_FIELDS, SERIES_PARAMETERS } from './versions.ts';
+
+/** Which version brought which field of a series (compatibility 2.4). */
+export const SERIES_FIELDS: Since = { ...sinceOf(SERIES_CORE_FIELDS), acl: '1.5.0' };
+/** The same of a series in a list. */
+export const SERIES_LIST_FIELDS: Since = { description: '1.1.0', ...SERIES_FIELDS };
+/** Which version brought which parameter. */
+export const SERIES_PARAMETERS = { override: '1.2.0', withacl: '1.5.0' } as const satisfies Since;
+
+/** What else to answer of a series. */
+export const SeriesQuery = z.object({
+  withacl: flag('Also answer the access control list.').meta({
+    'x-since': SERIES_PARAMETERS.withacl,
+  }),
+});
+
+/** The switches of the list of series; what it is filtered and sorted by has grammars of its own. */
+export const SeriesListQuery = z.object({
+  onlyWithWriteAccess: flag('Only series that the account may change.'),
+  ...SeriesQuery.shape,
+});
+
+const word = (description: string) => z.string().optional().meta({ description });
+
+/** What to search series by, under the older names. */
+export const SeriesSearchQuery = z.object({
+  q: word('Words in any field.'),
+  seriesId: word('The identifier.'),
+  seriesTitle: word('The title.'),
+  creator: word('An organizer.'),
+  contributor: word('A contributor.'),
+  publisher: word('A publisher.'),
+  rightsholder: word('The rights holder.'),
+  language: word('The language.'),
+  license: word('The license.'),
+  subject: word('A subject.'),
+  description: word('The description.'),
+  createdfrom: word('The earliest creation, `YYYY-MM-DDThh:mm:ssZ`.'),
+  createdto: word('The latest creation, likewise.'),
+  edit: flag('Only series that the account may change.'),
+  sort: word('`TITLE`, `CONTRIBUTORS`, `CREATOR` or `CREATED`, with `_DESC` for the other direction.'),
+});
+export type SeriesSearchQuery = z.infer<typeof SeriesSearchQuery>;
 
 const fields = inOrder(FIRST_SHOWN, {
   identifier: z.string(),

@@ -7,12 +7,9 @@ import { pathParameter, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.t
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import type { PublicationAddresses } from '#publications/index.ts';
 import { deleteEvent } from '../delete-event.ts';
-import { Event } from '../event.schemas.ts';
+import { Event, EventQuery } from '../event.schemas.ts';
+import { eventJson, findEvent, loadExtras } from '../event-json.ts';
 import { EVENT, EVENT_ID } from '../examples.ts';
-import { loadExtras } from '../extras.ts';
-import { eventJson } from '../json.ts';
-import { findEvent } from '../queries.ts';
-import { EventQuery } from '../query.schemas.ts';
 import { EVENT_MISSING, NOTHING_TO_DELETE } from '../refusals.ts';
 
 /** The parameter of the paths below an event. */

@@ -15,10 +15,9 @@ import {
   UNKNOWN_SORT,
 } from '#platform/http/list/index.ts';
 import type { PublicationAddresses } from '#publications/index.ts';
-import { Events } from '../event.schemas.ts';
+import { EventListQuery, Events } from '../event.schemas.ts';
 import { EVENT } from '../examples.ts';
 import { accessibleEvents, EVENT_LIST, eventListJson } from '../list.ts';
-import { EventListQuery } from '../query.schemas.ts';
 import { UNPARSABLE_FILTER } from '../refusals.ts';
 import { EVENT_CHANGES } from '../versions.ts';
 

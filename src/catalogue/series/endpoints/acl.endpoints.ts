@@ -9,8 +9,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { jsonText } from '#platform/http/endpoint/schemas.ts';
 import { parseSeriesAcl, replaceSeriesAcl } from '../change-series-acl.ts';
 import { ACL_MISSING, ACL_UNPARSABLE, GONE, SERIES_MISSING } from '../refusals.ts';
-import { AclEcho, Override } from '../series.schemas.ts';
-import { SERIES_PARAMETERS } from '../versions.ts';
+import { AclEcho, Override, SERIES_PARAMETERS } from '../series.schemas.ts';
 import { seriesParams } from './series.endpoints.ts';
 
 interface Services {

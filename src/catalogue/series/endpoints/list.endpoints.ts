@@ -14,9 +14,8 @@ import {
 } from '#platform/http/list/index.ts';
 import { SERIES } from '../examples.ts';
 import { accessibleSeries, SERIES_LIST, seriesRowsJson } from '../list.ts';
-import { SeriesListQuery } from '../query.schemas.ts';
 import { UNPARSABLE_START } from '../refusals.ts';
-import { SeriesList } from '../series.schemas.ts';
+import { SeriesList, SeriesListQuery } from '../series.schemas.ts';
 
 /** The size of a page nobody has chosen (compatibility 4.2). */
 const DEFAULT_LIMIT = 100;

@@ -5,20 +5,17 @@ import type { Catalogs } from '#metadata/catalogs.ts';
 import { withoutUntouched } from '#metadata/columns.ts';
 import { changesFields, deletesCatalog, readsCatalogs } from '#metadata/declarations.ts';
 import { catalogJson, fieldsJson } from '#metadata/json.ts';
-import { parseKnownCatalogs, requireValues } from '#metadata/parse.ts';
-import { parseFieldEntries, readFieldEntries } from '#metadata/parse-fields.ts';
+import { parseFieldEntries, parseKnownCatalogs, readFieldEntries, requireValues } from '#metadata/parse.ts';
 import { FIELD_NOT_FOUND, FIELD_REQUIRED, NO_METADATA, NOT_PARSABLE, UNREADABLE_FIELDS } from '#metadata/refusals.ts';
 import { CatalogJson, CatalogType } from '#metadata/schemas.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { catalogsOf, type FilledCatalog } from '../catalogs.ts';
-import { recordChange } from '../changes.ts';
 import { SERIES_CATALOGS, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
-import { findSeries, lockSeries } from '../queries.ts';
 import { GONE, MANDATORY_CATALOG, NO_CATALOG, NO_FLAVOR, SERIES_MISSING, TYPE_MISSING } from '../refusals.ts';
-import { updateMetadata } from '../update-metadata.ts';
+import { findSeries, lockSeries, recordChange } from '../series-queries.ts';
+import { catalogsOf, type FilledCatalog, updateMetadata } from '../update-metadata.ts';
 import { exampleMetadata, seriesMetadata, seriesParams } from './series.endpoints.ts';
 
 interface Services {

@@ -5,9 +5,8 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { answerList, listHeaders, PageQuery, UNKNOWN_SORT } from '#platform/http/list/index.ts';
 import { SERIES } from '../examples.ts';
 import { accessibleSeries, SERIES_LIST, seriesRowsJson } from '../list.ts';
-import { SeriesSearchQuery } from '../query.schemas.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from '../refusals.ts';
-import { SeriesList } from '../series.schemas.ts';
+import { SeriesList, SeriesSearchQuery } from '../series.schemas.ts';
 
 const DEFAULT_COUNT = 100;
 const EARLIEST = '0001-01-01T00:00:00Z';

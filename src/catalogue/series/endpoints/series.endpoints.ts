@@ -23,11 +23,9 @@ import {
 } from '#platform/http/endpoint/schemas.ts';
 import { createSeries, parseNewSeries } from '../create-series.ts';
 import { SERIES, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
-import { seriesJson } from '../json.ts';
-import { findSeries, lockSeries } from '../queries.ts';
-import { SeriesQuery } from '../query.schemas.ts';
 import { AN_SERIES_MISSING, IDENTIFIER_TAKEN, METADATA_MISSING, NO_THEME, SERIES_MISSING } from '../refusals.ts';
-import { Series, Theme } from '../series.schemas.ts';
+import { Series, SeriesQuery, Theme } from '../series.schemas.ts';
+import { findSeries, lockSeries, seriesJson } from '../series-queries.ts';
 
 interface Services {
   /** Base of the URLs handed out, without a slash at its end. */

@@ -1,0 +1,198 @@
+import { type Expression, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { effectiveAclsOf, mayAccess } from '#access/acl/acl.queries.ts';
+import type { Principal } from '#access/principal.ts';
+import { scheduleJson } from '#capture/schedules/json.ts';
+import { schedulesOf } from '#capture/schedules/schedules.queries.ts';
+import type { Schedule } from '#capture/states/state.ts';
+import type { CatalogValues } from '#metadata/catalog.ts';
+import { storedCatalogs } from '#metadata/catalogs.queries.ts';
+import type { CatalogSet } from '#metadata/catalogs.ts';
+import { columnNames } from '#metadata/columns.ts';
+import { fieldsShown } from '#metadata/core-json.ts';
+import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
+import { type CatalogOptions, catalogJson } from '#metadata/json.ts';
+import type { CatalogJson } from '#metadata/schemas.ts';
+import { formatInstant } from '#metadata/time.ts';
+import type { Queryable } from '#platform/database/kysely.ts';
+import type { DB, Event } from '#platform/database/schema.ts';
+import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
+import type { ProcessingState } from '#processing/workflow.schemas.ts';
+import { type PublicationAddresses, publicationsJson, publicationsOfEvents } from '#publications/index.ts';
+import { episodeValues } from './columns.ts';
+import type { EventJson, EventQuery } from './event.schemas.ts';
+import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
+
+/** An event as the API shows it, before versions come into play. */
+export type EventRow = Awaited<ReturnType<typeof findEvent>> & object;
+
+/** One event the principal may read, or undefined. */
+export function findEvent(database: Queryable, id: string, principal: Principal) {
+  return eventRows(database)
+    .where('events.id', '=', id)
+    .where(mayAccess('events', principal, 'read'))
+    .executeTakeFirst();
+}
+
+/** Selects what the API shows of an event, for a list that may show it. */
+export function shownEvent(database: Queryable, id: Expression<string>) {
+  return eventRows(database).where('events.id', '=', id).limit(1);
+}
+
+/** The columns the API shows; not what lists are searched by. */
+const SHOWN_COLUMNS = [
+  'events.id',
+  ...columnNames(EVENT_CORE_FIELDS).map((name) => `events.${name}` as const),
+  'events.series_id',
+  'events.series_title',
+  'events.own_acl',
+  'events.start_date',
+  'events.created',
+  'events.duration',
+  'events.creator',
+  'events.archive_version',
+  'events.processing_state',
+  'events.status',
+  'events.agent_id',
+  'events.technical_start',
+  'events.technical_end',
+] as const;
+
+function eventRows(database: Queryable) {
+  return withSummary(database.selectFrom('events').select(SHOWN_COLUMNS));
+}
+
+/** What the API tells of an event's series and publications, without loading them. */
+function withSummary<O>(query: SelectQueryBuilder<DB, 'events', O>) {
+  return query.select([
+    sql<string[]>`ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel)`.as('channels'),
+    sql<boolean>`EXISTS (SELECT 1 FROM publication_elements
+      WHERE event_id = events.id AND publication_id IS NOT NULL AND flavor LIKE '%/preview')`.as('has_previews'),
+  ]);
+}
+
+const PREFIX = 'EVENTS.EVENTS.STATUS.';
+
+/** A technical status as clients compare it (compatibility 3.2). The database derives it, and keeps the end of it. */
+function shownStatus(status: string): string {
+  return PREFIX + status;
+}
+
+/** What the database keeps of a status that a client asks for; undefined for what is no status. */
+export function storedStatus(shown: string): string | undefined {
+  return shown.startsWith(PREFIX) ? shown.slice(PREFIX.length) : undefined;
+}
+
+/** What a request wants beside the event itself. */
+interface EventExtras extends Pick<EventJson, 'acl' | 'metadata' | 'scheduling'> {
+  publications?: ReturnType<typeof publicationsJson>;
+}
+
+/** An event in the contract's JSON (compatibility 3.1). */
+export function eventJson(event: EventRow, version: ApiVersion, extras: EventExtras = {}) {
+  return fieldsIn(version, EVENT_FIELDS, { ...fields(event), ...times(event, version), ...extras });
+}
+
+const fieldsOfEvent = fieldsShown(EVENT_CORE_FIELDS);
+
+function fields(event: EventRow) {
+  return {
+    ...fieldsOfEvent(event),
+    archive_version: event.archive_version,
+    created: formatInstant(event.created),
+    creator: event.creator,
+    has_previews: event.has_previews,
+    identifier: event.id,
+    is_part_of: event.series_id ?? '',
+    series: event.series_title,
+    status: shownStatus(event.status),
+    publication_status: event.channels,
+    processing_state: event.processing_state as ProcessingState,
+  } satisfies Omit<EventJson, 'start'>;
+}
+
+/** When the event takes place or, in versions of old, when it is recorded. */
+function times(event: EventRow, version: ApiVersion): Pick<EventJson, 'start' | 'duration'> {
+  if (atLeast(version, EVENT_CHANGES.bibliographicTimes)) {
+    return { start: formatInstant(event.start_date), duration: event.duration };
+  }
+  const { agent_id, technical_start: start, technical_end: end } = event;
+  return {
+    start: formatInstant(start),
+    ...(agent_id !== '' && { duration: end.getTime() - start.getTime() }),
+  };
+}
+
+type Row = Parameters<typeof episodeValues>[0] & Pick<Selectable<Event>, 'processing_state'>;
+
+/** Whether clients are told that metadata cannot be changed now. */
+export function isLocked({ processing_state }: Pick<Row, 'processing_state'>): boolean {
+  return processing_state === 'RUNNING';
+}
+
+/** The metadata of events, by event and flavor, in one query at most. */
+export async function valuesOfEvents(
+  db: Queryable,
+  events: readonly Row[],
+  { common, extended }: CatalogSet,
+): Promise<Map<string, Map<string, CatalogValues>>> {
+  const ids = events.map(({ id }) => id);
+  const stored = extended.length === 0 ? new Map() : await storedCatalogs(db, 'events', ids);
+  return new Map(
+    events.map((event) => [
+      event.id,
+      new Map([...(stored.get(event.id) ?? []), [common.flavor, episodeValues(event)]]),
+    ]),
+  );
+}
+
+/** All catalogs of events as JSON, by event: those of the configuration, the default one last. One query at most. */
+export async function metadataOfEvents(
+  db: Queryable,
+  events: readonly Row[],
+  catalogs: CatalogSet,
+  form: CatalogOptions['form'],
+): Promise<Map<string, CatalogJson[]>> {
+  const values = await valuesOfEvents(db, events, catalogs);
+  return new Map(
+    events.map((event) => [
+      event.id,
+      catalogs.all.map((catalog) =>
+        catalogJson(catalog, values.get(event.id)?.get(catalog.flavor) ?? new Map(), {
+          locked: isLocked(event),
+          form,
+        }),
+      ),
+    ]),
+  );
+}
+
+/**
+ * Loads what a request wants beside the events (`withacl`, `withmetadata`, `withpublications`, `withscheduling`): one
+ * query each at most, however many events.
+ *
+ * @returns the extras of an event, by its identifier
+ */
+export async function loadExtras(
+  database: Queryable,
+  events: readonly EventRow[],
+  query: EventQuery,
+  { version, catalogs, ...addresses }: PublicationAddresses & { version: ApiVersion; catalogs: CatalogSet },
+): Promise<(eventId: string) => EventExtras> {
+  const eventIds = events.map(({ id }) => id);
+  const withSchedules = query.withscheduling && atLeast(version, EVENT_CHANGES.withscheduling);
+  const [acls, metadata, publications, schedules] = await Promise.all([
+    query.withacl ? effectiveAclsOf(database, events) : undefined,
+    query.withmetadata ? metadataOfEvents(database, events, catalogs, 'withmetadata') : undefined,
+    query.withpublications ? publicationsOfEvents(database, eventIds) : undefined,
+    withSchedules ? schedulesOf(database, eventIds) : undefined,
+  ]);
+  const schedulingOf = (schedule: Schedule | undefined) => (schedule ? scheduleJson(schedule) : {});
+  return (eventId) => ({
+    ...(acls && { acl: acls.get(eventId)?.entries ?? [] }),
+    ...(metadata && { metadata: metadata.get(eventId) ?? [] }),
+    ...(schedules && { scheduling: schedulingOf(schedules.get(eventId)) }),
+    ...(publications && {
+      publications: publicationsJson(publications.get(eventId) ?? [], { version, query }, addresses),
+    }),
+  });
+}
