@@ -1,4 +1,4 @@
--- People and programs that sign in with HTTP Basic, besides the administrator of the configuration.
+-- Accounts of people and programs. The administrator of the configuration has no row.
 CREATE TABLE IF NOT EXISTS accounts (
   username      text PRIMARY KEY CHECK (username ~ '^[^:[:cntrl:]]{1,128}$'),
   password_hash text NOT NULL,

@@ -1,4 +1,4 @@
--- Series, bare: the catalogue fields that events and filters refer to.
+-- Series: the columns that events and filters refer to.
 CREATE TABLE IF NOT EXISTS series (
   id          text PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 255),
   title       text NOT NULL DEFAULT '',

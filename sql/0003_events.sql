@@ -1,4 +1,4 @@
--- Events: one row holds the default metadata catalog (dublincore/episode) and the technical facts.
+-- Events. A row holds the default metadata catalog (dublincore/episode) and the technical state.
 CREATE TABLE IF NOT EXISTS events (
   id               text PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 255),
   title            text NOT NULL DEFAULT '',
@@ -12,11 +12,11 @@ CREATE TABLE IF NOT EXISTS events (
   location         text NOT NULL DEFAULT '',
   source           text NOT NULL DEFAULT '',
   publisher        text NOT NULL DEFAULT '',
-  -- A series may be deleted while events refer to it; they keep its identifier.
+  -- Not a foreign key: events keep the identifier of a deleted series.
   series_id        text CHECK (series_id <> ''),
   start_date       timestamptz NOT NULL,
   created          timestamptz NOT NULL,
-  -- Milliseconds: given in the catalog, then replaced by what the media say.
+  -- Milliseconds: first from the catalog, then from inspection of the media.
   duration         bigint CHECK (duration >= 0),
   creator          text NOT NULL,
   archive_version  integer NOT NULL DEFAULT 0 CHECK (archive_version >= 0),
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS event_acl (
 );
 CREATE INDEX IF NOT EXISTS event_acl_role ON event_acl (role, action, event_id) WHERE allow;
 
--- Catalogs beside the default one: field id to value.
+-- Extended catalogs: values by field.
 CREATE TABLE IF NOT EXISTS event_catalogs (
   event_id text NOT NULL REFERENCES events ON DELETE CASCADE,
   flavor   text NOT NULL CHECK (flavor ~ '^[^/]+/[^/]+$'),

@@ -1,5 +1,5 @@
--- Tracks are what clients sent. Publication elements are what operations made of them: prepared while
--- publication_id is null, public afterwards. Each stored object belongs to exactly one row.
+-- Tracks are files from clients. Publication elements are files made by operations: prepared while publication_id is null,
+-- public afterwards. Each stored object belongs to exactly one row.
 CREATE TABLE IF NOT EXISTS tracks (
   id         uuid PRIMARY KEY,
   event_id   text NOT NULL REFERENCES events ON DELETE CASCADE,
@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS tracks (
   object_key text NOT NULL UNIQUE,
   size       bigint NOT NULL CHECK (size >= 0),
   sha256     text NOT NULL CHECK (sha256 ~ '^[0-9a-f]{64}$'),
-  -- What inspection found; null until then.
+  -- Results of inspection; null until then.
   duration   bigint CHECK (duration >= 0),
   has_audio  boolean,
   has_video  boolean,
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS publication_elements (
   frame_rate     double precision,
   frame_count    bigint,
   bit_rate       bigint,
-  -- Sprite sheets and the like: what a player needs to know to use an attachment.
+  -- Data that a player needs to use an attachment, such as the layout of a sprite sheet.
   properties     jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(properties) = 'object'),
   CHECK ((kind = 'media') = (has_audio IS NOT NULL AND has_video IS NOT NULL))
 );

@@ -1,5 +1,5 @@
--- A workflow instance and its operations in order. The database decides who works on what: a worker claims an
--- operation by a conditional update and carries the fencing token it got on every later write.
+-- A workflow and its operations in order. A worker claims an operation with a conditional update and sends the fencing
+-- token of its claim with every later write.
 CREATE TABLE IF NOT EXISTS workflows (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   event_id      text NOT NULL REFERENCES events ON DELETE CASCADE,
@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS workflows (
   state         text NOT NULL CHECK (state IN
     ('INSTANTIATED', 'RUNNING', 'PAUSED', 'STOPPED', 'FAILING', 'FAILED', 'SUCCEEDED')),
   creator       text NOT NULL,
-  -- Follows the request that started the workflow into the worker's log lines.
+  -- The request that started the workflow, for the log lines of workers.
   request_id    text NOT NULL,
   created_at    timestamptz NOT NULL DEFAULT now(),
   finished_at   timestamptz
@@ -25,23 +25,23 @@ CREATE TABLE IF NOT EXISTS workflow_operations (
   operation     text NOT NULL,
   description   text NOT NULL DEFAULT '',
   configuration jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(configuration) = 'object'),
-  -- waiting: an earlier operation is not done; ready: to be delivered to a worker.
+  -- waiting: an earlier operation is not finished; ready: can be delivered to a worker.
   state         text NOT NULL CHECK (state IN
     ('waiting', 'ready', 'running', 'paused', 'succeeded', 'failed', 'skipped', 'stopped')),
   max_attempts  integer NOT NULL CHECK (max_attempts >= 1),
   time_limit_ms bigint NOT NULL CHECK (time_limit_ms > 0),
-  -- Attempts ended by a fault that may pass; workers that died are counted apart.
+  -- Failed attempts that may be retried. Attempts lost with their worker count as losses.
   attempts      integer NOT NULL DEFAULT 0,
   losses        integer NOT NULL DEFAULT 0,
   not_before    timestamptz NOT NULL DEFAULT '-infinity',
-  -- Set by the relay when a job was handed to the queue; expires so that a lost job is delivered again.
+  -- Set when the relay passes the job to the queue. It expires, so that a lost job is delivered again.
   delivered_at  timestamptz,
   deliveries    integer NOT NULL DEFAULT 0,
   fencing_token bigint NOT NULL DEFAULT 0,
   worker        text,
   heartbeat_at  timestamptz,
   progress      real NOT NULL DEFAULT 0 CHECK (progress BETWEEN 0 AND 1),
-  -- Why it failed, for a person, and the tail of the tool's log.
+  -- The reason of the failure in a sentence, and the last lines of the tool's log.
   reason        text,
   log           text,
   started_at    timestamptz,

@@ -1,8 +1,8 @@
--- The staging ledger: every object that no committed row owns, written down before its first byte.
--- The owner of the object moves expires_at on while it lives; what expires is swept.
+-- The staging ledger: all objects that no committed row owns, recorded before their first byte is stored.
+-- A living owner renews expires_at. Objects of expired rows are removed.
 CREATE TABLE IF NOT EXISTS staging (
   object_key text PRIMARY KEY,
-  -- The process that writes it, or the draft it is part of; null once nobody wants it (it is only to be removed).
+  -- The process that writes the object, or its draft; null if the object can be removed.
   owner      text,
   expires_at timestamptz NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now()

@@ -1,5 +1,5 @@
--- Who may read and write an event or a series, beside its row: lists filter by these columns alone. Triggers derive
--- them from the access control lists; nothing else writes them.
+-- Roles that may read and write an event or a series. Lists filter by these columns. Only triggers write them; they derive
+-- them from the access control lists.
 ALTER TABLE series
   ADD COLUMN IF NOT EXISTS read_roles  text[] NOT NULL DEFAULT '{}',
   ADD COLUMN IF NOT EXISTS write_roles text[] NOT NULL DEFAULT '{}';
@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION series_roles(series text, wanted text) RETURNS text[]
   WHERE series_id = series AND action = wanted AND allow
 $$;
 
--- An event without any entry of its own has its series' roles.
+-- An event without entries has the roles of its series.
 CREATE OR REPLACE FUNCTION event_roles(event text, series text, wanted text) RETURNS text[] STABLE LANGUAGE sql AS $$
   SELECT CASE WHEN EXISTS (SELECT FROM event_acl WHERE event_id = event)
     THEN (SELECT coalesce(array_agg(role ORDER BY role), '{}') FROM event_acl
@@ -20,8 +20,8 @@ CREATE OR REPLACE FUNCTION event_roles(event text, series text, wanted text) RET
     ELSE series_roles(series, wanted) END
 $$;
 
--- Whoever derives an event's roles holds its series FOR SHARE, whoever changes a series' ACL holds it FOR UPDATE: so
--- neither misses what the other commits meanwhile.
+-- Deriving the roles of an event locks its series FOR SHARE; changing the ACL of a series locks it FOR UPDATE. So neither
+-- misses a concurrent commit of the other.
 CREATE OR REPLACE FUNCTION event_acl_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM series WHERE id IN
@@ -71,6 +71,6 @@ CREATE INDEX IF NOT EXISTS events_read_roles ON events USING gin (read_roles) WI
 CREATE INDEX IF NOT EXISTS events_write_roles ON events USING gin (write_roles) WITH (fastupdate = off);
 CREATE INDEX IF NOT EXISTS series_read_roles ON series USING gin (read_roles) WITH (fastupdate = off);
 CREATE INDEX IF NOT EXISTS series_write_roles ON series USING gin (write_roles) WITH (fastupdate = off);
--- They answered what these columns answer now.
+-- Replaced by the columns above.
 DROP INDEX IF EXISTS event_acl_role;
 DROP INDEX IF EXISTS series_acl_role;

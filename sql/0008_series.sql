@@ -1,4 +1,4 @@
--- Series in full: one row holds the default metadata catalog (dublincore/series).
+-- The default metadata catalog of series (dublincore/series).
 DO $$ BEGIN
   IF EXISTS (SELECT FROM information_schema.columns
              WHERE table_schema = current_schema() AND table_name = 'series' AND column_name = 'created_at') THEN
@@ -14,10 +14,10 @@ ALTER TABLE series
   ADD COLUMN IF NOT EXISTS organizers    text[] NOT NULL DEFAULT '{}',
   ADD COLUMN IF NOT EXISTS contributors  text[] NOT NULL DEFAULT '{}',
   ADD COLUMN IF NOT EXISTS publishers    text[] NOT NULL DEFAULT '{}',
-  -- Free pairs of strings; `theme` among them.
+  -- Texts by name that clients store, for example `theme`.
   ADD COLUMN IF NOT EXISTS properties    jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(properties) = 'object');
 
--- Catalogs beside the default one: field id to value.
+-- Extended catalogs: values by field.
 CREATE TABLE IF NOT EXISTS series_catalogs (
   series_id text NOT NULL REFERENCES series ON DELETE CASCADE,
   flavor    text NOT NULL CHECK (flavor ~ '^[^/]+/[^/]+$'),

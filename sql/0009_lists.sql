@@ -1,12 +1,12 @@
--- What lists sort, filter and search by, beside the row, and an index for each.
+-- Columns for sorting, filtering and searching lists, with their indexes.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
 ALTER TABLE events
-  -- Bibliographic end: start and duration. Kept by a trigger.
+  -- Bibliographic end: start plus duration. Derived by a trigger.
   ADD COLUMN IF NOT EXISTS end_date     timestamptz NOT NULL DEFAULT '-infinity',
-  -- Title of the series; empty without one. Kept by triggers.
+  -- Title of the series, or empty. Derived by triggers.
   ADD COLUMN IF NOT EXISTS series_title text NOT NULL DEFAULT '',
-  -- All metadata in lower case, for textFilter. Kept by triggers.
+  -- All metadata in lower case, for textFilter. Derived by triggers.
   ADD COLUMN IF NOT EXISTS search_text  text NOT NULL DEFAULT '';
 ALTER TABLE series ADD COLUMN IF NOT EXISTS search_text text NOT NULL DEFAULT '';
 
@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION searchable(VARIADIC parts text[]) RETURNS text IMMUTA
   SELECT lower(array_to_string(array_remove(parts, ''), ' ') COLLATE "und-x-icu")
 $$;
 
--- All values of a catalog, those of lists as well.
+-- Returns all values of a catalog, including the items of lists.
 CREATE OR REPLACE FUNCTION catalog_text(fields jsonb) RETURNS text IMMUTABLE LANGUAGE sql AS $$
   SELECT coalesce(string_agg(value #>> '{}', ' '), '')
   FROM jsonb_path_query(fields, 'strict $.** ? (@.type() == "string" || @.type() == "number")') AS value
@@ -72,8 +72,8 @@ CREATE OR REPLACE TRIGGER series_catalogs_updated AFTER UPDATE ON series_catalog
 CREATE OR REPLACE TRIGGER series_catalogs_deleted AFTER DELETE ON series_catalogs
   REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION series_catalogs_changed();
 
--- A series that comes, goes or gets another title changes what its events show, and without an ACL of their own also
--- who sees them. Updating series_id, to what it was, lets the triggers of events do it.
+-- When a series is created, deleted or renamed, its events show another title, and events without an ACL get other roles.
+-- Setting series_id to itself runs the triggers of events, which derive both.
 CREATE OR REPLACE FUNCTION series_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE events SET series_id = series_id WHERE series_id = coalesce(NEW.id, OLD.id);
@@ -87,7 +87,7 @@ CREATE OR REPLACE TRIGGER series_renamed AFTER UPDATE OF title ON series
 UPDATE series SET search_text = '';
 UPDATE events SET search_text = '';
 
--- Orders: what a list is sorted by, the identifier after it in the same direction.
+-- Sort criteria, then the identifier in the same direction.
 DROP INDEX IF EXISTS events_start_date, events_series;
 CREATE INDEX IF NOT EXISTS events_by_start_date ON events (start_date, id);
 CREATE INDEX IF NOT EXISTS events_by_end_date ON events (end_date, id);
@@ -97,7 +97,7 @@ CREATE INDEX IF NOT EXISTS events_by_processing_state ON events (processing_stat
 CREATE INDEX IF NOT EXISTS events_by_series_title ON events (series_title COLLATE "und-x-icu", id);
 CREATE INDEX IF NOT EXISTS events_by_location ON events (location COLLATE "und-x-icu", id);
 
--- Filters: one value, its events in the default order. An empty value is never filtered by.
+-- Filters: the events of one value in the default order. Empty values are never filtered for.
 CREATE INDEX IF NOT EXISTS events_of_processing_state ON events (processing_state, start_date, id);
 CREATE INDEX IF NOT EXISTS events_of_series ON events (series_id, start_date, id) WHERE series_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS events_of_series_title ON events (series_title, start_date, id) WHERE series_title <> '';
@@ -108,7 +108,7 @@ CREATE INDEX IF NOT EXISTS events_of_rights_holder ON events (rights_holder, sta
 CREATE INDEX IF NOT EXISTS events_of_source ON events (source, start_date, id) WHERE source <> '';
 CREATE INDEX IF NOT EXISTS events_of_title ON events (title, start_date, id);
 CREATE INDEX IF NOT EXISTS events_of_created ON events (created);
--- Descriptions are too long for any other kind of index.
+-- Descriptions are too long for other kinds of indexes.
 CREATE INDEX IF NOT EXISTS events_of_description ON events USING hash (description) WHERE description <> '';
 CREATE INDEX IF NOT EXISTS events_of_presenters ON events USING gin (presenters) WITH (fastupdate = off);
 CREATE INDEX IF NOT EXISTS events_of_contributors ON events USING gin (contributors) WITH (fastupdate = off);

@@ -1,12 +1,12 @@
--- Answers to requests with an Idempotency-Key, so that the same request again creates nothing again.
--- A row without an answer is a request under way; its process moves expires_at on while it lives.
+-- Answers to requests with an Idempotency-Key, so that a repeated request does not create anything twice.
+-- A row without an answer is a running request; its process renews expires_at.
 CREATE TABLE IF NOT EXISTS idempotency_keys (
-  -- A digest of who sent the key: the account, and whom it acted as. Others cannot meet the row.
+  -- A digest of the account and of the user it acts as. Other senders may use the same key.
   sender      text NOT NULL,
   key         text NOT NULL,
-  -- The request that holds the key; a later one takes it over once this one has been silent for too long.
+  -- The request that holds the key. Once it expires, another request may take over.
   attempt     uuid NOT NULL,
-  -- A digest of the request that was answered.
+  -- A digest of the answered request.
   fingerprint text,
   status      smallint,
   headers     jsonb,

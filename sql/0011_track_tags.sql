@@ -1,2 +1,2 @@
--- Labels that clients give a track (lang:de, subtitle); among tracks of one flavor they tell which is which.
+-- Labels from clients, such as lang:de. They distinguish tracks of one flavor.
 ALTER TABLE tracks ADD COLUMN IF NOT EXISTS tags text[] NOT NULL DEFAULT '{}';

@@ -1,18 +1,18 @@
--- Drafts: what comes in over several requests, each of them perhaps answered by another process, before it becomes an
--- event or a part of one. Their objects stand on the staging ledger, owned by the draft, until an event has them.
+-- Drafts: input that arrives in several requests, possibly at different processes, and becomes an event or a part of one.
+-- The staging ledger lists their objects, owned by the draft, until they belong to an event.
 CREATE TABLE IF NOT EXISTS drafts (
   id         text PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 255),
-  -- The door it comes in at.
+  -- The protocol of the client.
   door       text NOT NULL CHECK (door <> ''),
-  -- The account it belongs to.
+  -- The account of the client.
   owner      text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Then it is gone, with its files.
+  -- The draft and its files are deleted at this time.
   expires_at timestamptz NOT NULL
 );
 CREATE INDEX IF NOT EXISTS drafts_expires ON drafts (expires_at);
 
--- The tracks that an event is to have of a draft.
+-- The tracks of a draft.
 CREATE TABLE IF NOT EXISTS draft_tracks (
   id         uuid PRIMARY KEY,
   draft_id   text NOT NULL REFERENCES drafts ON DELETE CASCADE,

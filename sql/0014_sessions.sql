@@ -1,19 +1,19 @@
--- People who signed in with a browser: a row for each cookie that is good, of which nothing but a digest is kept.
+-- Sessions of browsers: a row for each valid cookie, of which only a digest is stored.
 CREATE TABLE IF NOT EXISTS sessions (
   digest     bytea PRIMARY KEY CHECK (length(digest) = 32),
-  -- The same for the cookies that follow each other after somebody signed in.
+  -- The same for all cookies that follow one sign-in.
   sign_in    uuid NOT NULL,
   username   text NOT NULL,
-  -- Of what changes with the password, keyed with the cookie.
+  -- A digest of the password hash, keyed with the cookie: a new password invalidates the session.
   seal       bytea NOT NULL CHECK (length(seal) = 32),
-  -- From then on a request with it is answered with a new one.
+  -- After this time a request with the cookie is answered with a new one.
   renew_at   timestamptz NOT NULL,
-  -- Whether a request came with it; the first one ends those before it.
+  -- True after the first request with the cookie, which marks the earlier ones as replaced.
   used       boolean NOT NULL DEFAULT false,
-  -- Whether a later one is in use; it is good for requests under way, and no use makes it last longer.
+  -- True if a later cookie is in use. Running requests may still use this one, but do not extend it.
   replaced   boolean NOT NULL DEFAULT false,
   expires_at timestamptz NOT NULL,
-  -- Then one has to sign in again, whatever was done meanwhile.
+  -- The user has to sign in again after this time, even if active.
   ends_at    timestamptz NOT NULL
 );
 CREATE INDEX IF NOT EXISTS sessions_sign_in ON sessions (sign_in);

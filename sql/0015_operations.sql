@@ -1,9 +1,8 @@
--- How often an operation was put off because a part of the service did not work (storage, database, disk, media tools):
--- no attempt of the recording's.
+-- The number of times that an operation was deferred because a part of the service did not work (storage, database, disk,
+-- media tools). Deferrals do not count as attempts.
 ALTER TABLE workflow_operations ADD COLUMN IF NOT EXISTS deferrals integer NOT NULL DEFAULT 0;
 
--- In which lane of the queue an operation waits, once it is ready. The relay keeps a window of deliveries of each lane in
--- the queue, however many wait for it.
+-- The lane of the queue for a ready operation. The relay keeps a limited number of deliveries of each lane in the queue.
 ALTER TABLE workflow_operations ADD COLUMN IF NOT EXISTS lane text;
 CREATE INDEX IF NOT EXISTS workflow_operations_unassigned ON workflow_operations (id)
   WHERE state = 'ready' AND lane IS NULL;

@@ -1,12 +1,12 @@
--- The role that stands for a user tells every name from every other: a character that is no ASCII letter, digit or _ is
--- written as its code point, where it was _ for all of them. What was granted to accounts goes with their roles. Done once,
--- with the table below: afterwards the same roles may be those of others.
+-- Makes the role of a user unique: a character other than an ASCII letter, digit or _ is written as its code point; it was _
+-- before. Renames the roles of accounts wherever they were granted. Runs only once, before the table below exists, because
+-- afterwards the old names may be roles of other users.
 DO $$
 BEGIN
   IF to_regclass('token_users') IS NOT NULL THEN RETURN; END IF;
   CREATE TEMPORARY TABLE renamed ON COMMIT DROP AS
     SELECT 'ROLE_USER_' || upper(regexp_replace(
-             -- Those beyond the first 65,536 were two.
+             -- Characters above U+FFFF were written as two.
              regexp_replace(username, '[\U00010000-\U0010FFFF]', '__', 'g') COLLATE "C", '[^a-zA-Z0-9]', '_', 'g')) AS old,
            CASE WHEN length(role) <= 255 THEN role
              ELSE left(role, 190) || '.' || encode(sha256(convert_to(username, 'UTF8')), 'hex') END AS new
@@ -23,7 +23,7 @@ BEGIN
   WHERE roles && (SELECT coalesce(array_agg(old), '{}') FROM renamed);
 END $$;
 
--- Which user of the identity provider has a role: of names that differ in case alone, the first that came.
+-- The users of the identity provider by role. Of names that differ only in case, the first user gets the role.
 CREATE TABLE IF NOT EXISTS token_users (
   role     text PRIMARY KEY,
   username text NOT NULL

@@ -1,2 +1,2 @@
--- What inspection found that may be wrong with a track though it was processed, in sentences for people.
+-- Possible faults of a track that inspection found, as sentences.
 ALTER TABLE tracks ADD COLUMN IF NOT EXISTS warnings text[] NOT NULL DEFAULT '{}';

@@ -1,44 +1,44 @@
--- Direct uploads: addresses that an account hands to people who have none, and the event that is made of what they send.
+-- Direct uploads: URLs that an account passes to people without an account, and the event made from their files.
 CREATE TABLE IF NOT EXISTS direct_uploads (
   id         text PRIMARY KEY,
-  -- The account that asked for it, which is told of it and may take it back.
+  -- The account that requested it; it can read and cancel it.
   account    text NOT NULL CHECK (account <> ''),
-  -- As whom the event is made: user name, name, email, provider; and with which roles. Null stands for those that the
-  -- account of that name has when the event is made.
+  -- The author of the event: user name, name, email, provider; and the roles. Null roles: those of the account at the time
+  -- when the event is created.
   principal  jsonb NOT NULL,
   roles      text[],
-  -- The request that asked for it.
+  -- The request that created it.
   request_id text NOT NULL,
-  -- Form fields of the event as they were sent, and the version of the API that they were sent in.
+  -- The form fields of the event and the API version of the request.
   fields     jsonb NOT NULL,
   version    text NOT NULL,
-  -- Of each file.
+  -- The limit for each file.
   max_bytes  bigint NOT NULL CHECK (max_bytes >= 1),
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Then its addresses lead nowhere, and what has come to them is gone unless an event has it.
+  -- Its URLs stop working at this time, and files without an event are deleted.
   expires_at timestamptz NOT NULL,
-  -- The event that was made of it, or why none could be.
+  -- The created event, or the reason why none could be created.
   event_id   text,
   failure    text,
   CHECK (event_id IS NULL OR failure IS NULL)
 );
 
--- The files that are to come, each to an address of its own.
+-- The awaited files, each with its own URL.
 CREATE TABLE IF NOT EXISTS direct_upload_files (
   direct_upload_id text NOT NULL REFERENCES direct_uploads ON DELETE CASCADE,
   position         integer NOT NULL CHECK (position >= 0),
-  -- SHA-256 of the last part of the address, which nobody else is to know.
+  -- SHA-256 of the last part of the URL, which is a secret.
   token_sha256     text NOT NULL UNIQUE CHECK (token_sha256 ~ '^[0-9a-f]{64}$'),
-  -- The form field it would have come in, if it was asked for by one.
+  -- The form field that requested the file, if any.
   field            text,
   flavor           text NOT NULL CHECK (flavor ~ '^[^/]+/[^/]+$'),
-  -- The upload that it comes by; there is none before something comes.
+  -- The upload of the file; no such row exists before the first request.
   upload_id        text NOT NULL UNIQUE CHECK (length(upload_id) BETWEEN 16 AND 64),
-  -- What is known of it for good once an event has it.
+  -- Stored when an event gets the file, because its upload expires.
   filename         text,
   bytes            bigint CHECK (bytes >= 0),
   PRIMARY KEY (direct_upload_id, position)
 );
 
--- An upload that has to come in time goes when that is over, whether or not more of it comes.
+-- A deadline that further requests do not extend.
 ALTER TABLE uploads ADD COLUMN IF NOT EXISTS expires_by timestamptz;

@@ -1,4 +1,4 @@
--- Media packages: drafts that capture agents and recorders put together, element by element.
+-- Media packages: drafts that capture agents and recorders build element by element.
 CREATE TABLE IF NOT EXISTS draft_attachments (
   id         uuid PRIMARY KEY,
   draft_id   text NOT NULL REFERENCES drafts ON DELETE CASCADE,
@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS draft_attachments (
 );
 CREATE INDEX IF NOT EXISTS draft_attachments_draft ON draft_attachments (draft_id);
 
--- What an element says in XML; of each flavor the last one counts.
+-- Elements with XML. The last one of each flavor counts.
 CREATE TABLE IF NOT EXISTS draft_catalogs (
   draft_id text NOT NULL REFERENCES drafts ON DELETE CASCADE,
   id       uuid NOT NULL UNIQUE,
@@ -22,14 +22,14 @@ CREATE TABLE IF NOT EXISTS draft_catalogs (
   PRIMARY KEY (draft_id, flavor)
 );
 
--- The event that has it and the workflow that was started, for whoever asks again; what comes then is refused.
+-- The event and the workflow made from the draft, for repeated requests. Further elements are refused.
 ALTER TABLE drafts
   ADD COLUMN IF NOT EXISTS event_id    text,
   ADD COLUMN IF NOT EXISTS workflow_id bigint,
-  -- When something was last added.
+  -- The time of the last addition.
   ADD COLUMN IF NOT EXISTS changed_at  timestamptz NOT NULL DEFAULT now();
 
--- What came with the recording of an event beside tracks, metadata and access control list: catalogs such as the cut...
+-- Other parts of the recording of an event: XML documents, such as cut lists ...
 CREATE TABLE IF NOT EXISTS event_documents (
   event_id text NOT NULL REFERENCES events ON DELETE CASCADE,
   flavor   text NOT NULL CHECK (flavor ~ '^[^/]+/[^/]+$'),
@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS event_documents (
   PRIMARY KEY (event_id, flavor)
 );
 
--- ...and files such as pictures.
+-- ... and files, such as pictures.
 CREATE TABLE IF NOT EXISTS attachments (
   id         uuid PRIMARY KEY,
   event_id   text NOT NULL REFERENCES events ON DELETE CASCADE,
@@ -52,16 +52,16 @@ CREATE TABLE IF NOT EXISTS attachments (
 );
 CREATE INDEX IF NOT EXISTS attachments_event ON attachments (event_id);
 
--- Events that stand beside a scheduled one, because its agent recorded more than once.
+-- Events for further recordings of a scheduled event.
 CREATE TABLE IF NOT EXISTS further_recordings (
   event_id text PRIMARY KEY REFERENCES events ON DELETE CASCADE,
-  -- The event that has the first recording.
+  -- The event with the first recording.
   of_event text NOT NULL,
   -- 2 for the second one.
   part     integer NOT NULL CHECK (part >= 2),
   UNIQUE (of_event, part)
 );
 
--- Since when an agent, and the recording of an event, is in its state.
+-- The time since when an agent or a recording is in its state.
 ALTER TABLE capture_agents ADD COLUMN IF NOT EXISTS state_since timestamptz;
 ALTER TABLE schedules ADD COLUMN IF NOT EXISTS recording_state_since timestamptz;

@@ -1,16 +1,16 @@
--- Accounts of machines: beside HTTP Basic they sign in with HTTP Digest, for which a server has to keep what is as good as
--- the password (RFC 7616, section 3.4.2). Apart from the accounts, so that nothing else that reads these reads it.
+-- Accounts of machines, which may also sign in with HTTP Digest. That requires secrets as valuable as the password (RFC 7616,
+-- section 3.4.2). They have a separate table, so that nothing that reads accounts reads them.
 CREATE TABLE IF NOT EXISTS agent_accounts (
   username text PRIMARY KEY REFERENCES accounts ON DELETE CASCADE,
-  -- The one capture agent that the account is for; null for any.
+  -- The only capture agent that the account may act for; null for any.
   agent_id text,
-  -- Of user name, realm and password, with colons between them.
+  -- Digests of `username:realm:password`.
   md5      text NOT NULL CHECK (md5 ~ '^[0-9a-f]{32}$'),
   sha256   text NOT NULL CHECK (sha256 ~ '^[0-9a-f]{64}$')
 );
 
--- What the nonces of HTTP Digest are signed with: the same for every process, also after a restart. By chance and not from
--- a password of the configuration, since whoever has a nonce could try passwords on it.
+-- The key that signs nonces of HTTP Digest: the same for all processes, also after a restart. It is random and not derived
+-- from a configured password, because a client with a nonce could test passwords offline.
 CREATE TABLE IF NOT EXISTS nonce_key (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   key       bytea NOT NULL CHECK (length(key) = 32)

@@ -2,9 +2,9 @@
 CREATE INDEX IF NOT EXISTS schedules_of_agent_by_start ON schedules (agent_id, start_date, event_id);
 CREATE INDEX IF NOT EXISTS schedules_of_agent_by_end ON schedules (agent_id, end_date, event_id);
 
--- The last changes of what the calendar of an agent shows: as long as it is the same rows, nothing has changed. Rows are
--- only added and removed, so that nobody waits for anybody: a number at each agent would be locked after schedules, and
--- agents are locked before them. For the same reason agents are not referred to.
+-- The last changes of the calendar of an agent. The same set of rows means an unchanged calendar. Rows are only inserted and
+-- deleted, so that transactions do not wait for each other: a counter in the row of the agent would be locked after
+-- schedules, but the lock order is agents first. A foreign key would lock the agent as well.
 CREATE TABLE IF NOT EXISTS calendar_changes (
   id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   agent_id text NOT NULL
@@ -15,7 +15,7 @@ CREATE OR REPLACE FUNCTION note_calendar_changes(agents text[]) RETURNS void LAN
 BEGIN
   agents := ARRAY(SELECT DISTINCT agent FROM unnest(agents) AS agent WHERE agent <> '');
   INSERT INTO calendar_changes (agent_id) SELECT unnest(agents);
-  -- What is older than a few tells nothing more. The newest stays, so no set of rows ever comes back.
+  -- Keeps the last eight. The newest row always stays, so that a set of rows never occurs twice.
   DELETE FROM calendar_changes WHERE id IN (SELECT older.id FROM unnest(agents) AS agent, LATERAL (
     SELECT id FROM calendar_changes WHERE agent_id = agent ORDER BY id DESC OFFSET 8 FOR UPDATE SKIP LOCKED) AS older);
 END $$;
@@ -47,7 +47,7 @@ CREATE OR REPLACE TRIGGER events_shown_otherwise AFTER UPDATE ON events FOR EACH
       NEW.presenters, NEW.contributors, NEW.series_id, NEW.series_title, NEW.publisher))
   EXECUTE FUNCTION shown_otherwise();
 
--- Since when a recording is in its state.
+-- The time since when a recording is in its state.
 CREATE OR REPLACE FUNCTION date_recording_state() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.recording_state_since := now();
@@ -56,7 +56,7 @@ END $$;
 CREATE OR REPLACE TRIGGER schedules_dated BEFORE UPDATE OF recording_state ON schedules FOR EACH ROW
   WHEN (OLD.recording_state <> NEW.recording_state) EXECUTE FUNCTION date_recording_state();
 
--- The same of an agent; one that was silent and says again what it said before has been silent in between.
+-- The same for an agent. If it was silent and reports the same state again, the time restarts.
 CREATE OR REPLACE FUNCTION date_agent_state() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.state_since := now();

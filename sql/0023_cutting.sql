@@ -1,2 +1,2 @@
--- What the workflow leaves of a track: a list of parts with begin and end in milliseconds. Null is all of it.
+-- The parts of a track that a workflow keeps, each with begin and end in milliseconds. Null means all of it.
 ALTER TABLE tracks ADD COLUMN IF NOT EXISTS kept_parts jsonb;

@@ -1,39 +1,39 @@
--- What happened: an append-only log, written in the transaction that makes it happen.
+-- The log of changes: append-only, written in the transaction of the change.
 CREATE TABLE IF NOT EXISTS changes (
-  -- In the order of writing; what is committed late comes late.
+  -- In the order of writing, which may differ from the order of commits.
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- Its place in the log, without gaps; given once it is committed, before anybody reads it. So whoever has read up to a
-  -- number has missed nothing before it.
+  -- The position in the log, without gaps. Assigned after the commit and before any reader sees the row, so that a reader
+  -- never misses an earlier change.
   number     bigint UNIQUE,
   at         timestamptz NOT NULL DEFAULT clock_timestamp(),
   kind       text NOT NULL,
-  -- What it is about. Nothing is referred to: it may be gone.
+  -- The subject. Not foreign keys, because it may be deleted.
   event_id   text,
   series_id  text,
   agent_id   text,
-  -- The account that did it; empty for the service itself.
+  -- The account that made the change; empty for the service itself.
   actor      text NOT NULL DEFAULT '',
-  -- Who may hear of what is gone; of what is there, its access control list says it.
+  -- The roles that may read the change of a deleted resource. Otherwise its access control list decides.
   read_roles text[],
   data       jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(data) = 'object')
 );
 CREATE INDEX IF NOT EXISTS changes_unnumbered ON changes (id) WHERE number IS NULL;
 CREATE INDEX IF NOT EXISTS changes_of_event ON changes (event_id, number) WHERE event_id IS NOT NULL;
 
--- The last number given. Whoever gives numbers holds this row.
+-- The last assigned number. Assigning numbers locks this row.
 CREATE TABLE IF NOT EXISTS changes_counter (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   last      bigint NOT NULL DEFAULT 0
 );
 INSERT INTO changes_counter DEFAULT VALUES ON CONFLICT DO NOTHING;
 
--- How far each reader that goes on where it was has come.
+-- The positions of readers that continue after a restart.
 CREATE TABLE IF NOT EXISTS changes_readers (
   name     text PRIMARY KEY,
   position bigint NOT NULL
 );
 
--- Capture agents report in one statement, many of them at a time and most of them nothing new.
+-- A trigger, because reports of many agents are written in one statement and most change nothing.
 CREATE OR REPLACE FUNCTION tell_of_agent() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'DELETE' THEN

@@ -1,2 +1,2 @@
--- What made a track: null for those that clients sent, else the command of the site, so that it replaces what it made.
+-- The command that made a track, which replaces its earlier tracks; null for tracks from clients.
 ALTER TABLE tracks ADD COLUMN IF NOT EXISTS made_by text;

@@ -1,38 +1,38 @@
--- Who is told of changes at an address of their own.
+-- Receivers of changes.
 CREATE TABLE IF NOT EXISTS webhooks (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   url          text NOT NULL,
-  -- What messages are signed with, as the receiver has it.
+  -- The key that signs messages, in the form that the receiver has.
   secret       text NOT NULL CHECK (secret LIKE 'whsec\_%'),
   filter       text NOT NULL DEFAULT '',
   active       boolean NOT NULL DEFAULT true,
   created_by   text NOT NULL DEFAULT '',
   created_at   timestamptz NOT NULL DEFAULT now(),
-  -- The change after which it is told.
+  -- Only later changes are delivered.
   since        bigint NOT NULL,
-  -- Attempts that failed since the last one that did not.
+  -- Consecutive failed attempts.
   failures     integer NOT NULL DEFAULT 0,
-  -- Until then nothing is tried: its address has failed again and again.
+  -- No attempts before this time, because of repeated failures.
   paused_until timestamptz NOT NULL DEFAULT '-infinity',
   last_success timestamptz,
   last_error   text
 );
 
--- A message for a webhook; its rows are the queue.
+-- The queue of messages for webhooks.
 CREATE TABLE IF NOT EXISTS webhook_deliveries (
   id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   webhook_id  bigint NOT NULL REFERENCES webhooks ON DELETE CASCADE,
-  -- What makes it known again; the receiver gets it as the message's identifier.
+  -- The identifier that the receiver gets, to recognise repeated messages.
   message_id  text NOT NULL UNIQUE,
   kind        text NOT NULL,
   body        text NOT NULL,
-  -- Messages with the same key are delivered one after the other.
+  -- Messages with the same key are delivered in order.
   order_key   text NOT NULL,
   state       text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'parked')),
   attempts    integer NOT NULL DEFAULT 0,
-  -- Infinity while another message of its key is to come first.
+  -- Infinity while an earlier message of its key is pending.
   next_at     timestamptz NOT NULL DEFAULT now(),
-  -- Until then a process has it.
+  -- A process delivers it until this time.
   taken_until timestamptz,
   token       bigint NOT NULL DEFAULT 0,
   last_status integer,

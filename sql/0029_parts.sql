@@ -1,4 +1,4 @@
--- Processes with workers that live, and those that fell silent a while ago.
+-- Processes with workers, including those that stopped a short time ago.
 CREATE TABLE IF NOT EXISTS worker_processes (
   name        text PRIMARY KEY,
   host        text NOT NULL,
@@ -8,16 +8,16 @@ CREATE TABLE IF NOT EXISTS worker_processes (
   concurrency integer NOT NULL,
   started_at  timestamptz NOT NULL DEFAULT now(),
   seen_at     timestamptz NOT NULL DEFAULT now(),
-  -- It takes no further operation.
+  -- True if the process claims no further operations.
   draining    boolean NOT NULL DEFAULT false
 );
 
--- What operators have set of lanes; of others, what the processes were started with holds.
+-- Settings of lanes by operators. Lanes without a row use the settings of their processes.
 CREATE TABLE IF NOT EXISTS lane_settings (
   lane        text PRIMARY KEY,
-  -- Nothing of it is begun.
+  -- True if no operations of the lane are started.
   paused      boolean NOT NULL DEFAULT false,
-  -- Operations at once in each process; null for what that was started with.
+  -- Concurrent operations in each process; null for the setting of the process.
   concurrency integer CHECK (concurrency BETWEEN 1 AND 256),
   changed_by  text NOT NULL DEFAULT '',
   changed_at  timestamptz NOT NULL DEFAULT now()

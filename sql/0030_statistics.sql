@@ -1,12 +1,11 @@
--- How it goes: what the log of changes tells, added up by the hour and by the day (UTC), so that a picture of a month costs
--- the reading of few rows.
+-- Statistics: the log of changes, summed by hour and by day (UTC), so that a chart of a month reads few rows.
 CREATE TABLE IF NOT EXISTS statistics_counts (
   period  text NOT NULL CHECK (period IN ('hour', 'day')),
   start   timestamptz NOT NULL,
   measure text NOT NULL,
-  -- What is counted apart: the state in which workflows ended, the reason of failures.
+  -- Separates counts by the final state of workflows or the reason of failures.
   label   text NOT NULL DEFAULT '',
-  -- Of lengths of time, those that are about the same are counted together.
+  -- The histogram bucket of a duration.
   bucket  integer NOT NULL DEFAULT 0,
   count   bigint NOT NULL,
   -- Bytes, or milliseconds.
@@ -14,16 +13,16 @@ CREATE TABLE IF NOT EXISTS statistics_counts (
   PRIMARY KEY (period, start, measure, label, bucket)
 );
 
--- How many bytes were stored: once in an hour, and of what is long ago once in a day.
+-- Stored bytes, measured hourly; old measurements are thinned to one per day.
 CREATE TABLE IF NOT EXISTS storage_sizes (
   hour       timestamptz PRIMARY KEY,
-  -- What clients sent: tracks and attachments.
+  -- Tracks and attachments from clients.
   received   bigint NOT NULL,
-  -- What processing made of it.
+  -- Files made by processing.
   processed  bigint NOT NULL,
-  -- What no event has: drafts and uploads.
+  -- Drafts and uploads.
   unfinished bigint NOT NULL
 );
 
--- Since when it waits for a worker, or did before it was taken.
+-- The time when the operation became ready for a worker.
 ALTER TABLE workflow_operations ADD COLUMN IF NOT EXISTS ready_at timestamptz;

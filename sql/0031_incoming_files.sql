@@ -1,7 +1,7 @@
--- What is known of a file while it comes in, for those who watch: whose it is, and how far.
+-- The account, name and progress of a file during its upload, for the dashboard.
 ALTER TABLE staging ADD COLUMN IF NOT EXISTS account text;
 ALTER TABLE staging ADD COLUMN IF NOT EXISTS filename text;
--- At most so many; null when nobody has said.
+-- An upper limit; null if unknown.
 ALTER TABLE staging ADD COLUMN IF NOT EXISTS expected_bytes bigint;
 -- As of the last renewal.
 ALTER TABLE staging ADD COLUMN IF NOT EXISTS received_bytes bigint NOT NULL DEFAULT 0;

@@ -1,2 +1,2 @@
--- Where in which trace a workflow was started (`traceparent` of W3C Trace Context); null while nothing is traced.
+-- The trace context in which the workflow was started (`traceparent` of W3C Trace Context); null without tracing.
 ALTER TABLE workflows ADD COLUMN IF NOT EXISTS traceparent text;

@@ -1,5 +1,5 @@
--- What an agent has recorded refers to it for ever. One that was forgotten is not known any more until it reports, or has
--- something to record.
+-- Schedules refer to their agent forever, so it cannot be deleted. A forgotten agent is hidden until it reports or gets a
+-- new schedule.
 ALTER TABLE capture_agents ADD COLUMN IF NOT EXISTS forgotten boolean NOT NULL DEFAULT false;
 
 CREATE OR REPLACE FUNCTION tell_of_agent() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,17 +1,17 @@
--- Whether an event has an access control list of its own even if that is empty: then nobody's roles open it, and not those
--- of its series. One with entries has a list in any case, as the version before writes it.
+-- True if the event has its own access control list, even an empty one; it then does not use the roles of its series. An
+-- event with entries always has its own list, because earlier versions do not set this column.
 DO $$
 BEGIN
   IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'events'::regclass AND attname = 'own_acl') THEN
     ALTER TABLE events ADD COLUMN own_acl boolean NOT NULL DEFAULT false;
   ELSE
-    -- 0007 knows nothing of it, should it have run again.
+    -- 0007, if it ran again, ignores this column.
     UPDATE events SET read_roles = '{}', write_roles = '{}'
     WHERE own_acl AND NOT EXISTS (SELECT FROM event_acl WHERE event_id = events.id);
   END IF;
 END $$;
 
--- Which series' roles an event has without any entry.
+-- Returns the series whose roles an event without entries has.
 CREATE OR REPLACE FUNCTION followed_series(events) RETURNS text IMMUTABLE LANGUAGE sql AS $$
   SELECT CASE WHEN NOT $1.own_acl THEN $1.series_id END
 $$;

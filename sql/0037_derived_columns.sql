@@ -1,6 +1,6 @@
--- Derived columns, each kept by one trigger of its table; docs/architecture.md lists them with their reasons. The writer of
--- an event counts its version last, in the statement that also changes its row: access control list, catalogs and schedule
--- are written before it, and what the row shows of them is derived then, once.
+-- Derived columns, each written by one trigger of its table; docs/architecture.md lists them with their reasons. The writer of
+-- an event first writes the access control list, catalogs and schedule, and then the row with its new version: the derived
+-- columns are computed then, once.
 DROP TRIGGER IF EXISTS event_acl_inserted ON event_acl;
 DROP TRIGGER IF EXISTS event_acl_updated ON event_acl;
 DROP TRIGGER IF EXISTS event_acl_deleted ON event_acl;
@@ -34,7 +34,7 @@ DROP FUNCTION IF EXISTS event_acl_changed, event_catalogs_changed, event_series_
   series_catalogs_changed, series_changed, claim_time, schedule_changed, show_schedule, lock_agent_of_event,
   schedules_in_calendars, shown_otherwise, date_recording_state, date_agent_state, tell_of_agent, event_roles, followed_series;
 
--- What the parameter textFilter searches. A new field that is searched adds its column here.
+-- Returns the text that textFilter searches. Add the column of a new searchable field here.
 CREATE OR REPLACE FUNCTION event_search_text(events) RETURNS text STABLE LANGUAGE sql AS $$
   SELECT searchable($1.id, $1.title, $1.description, array_to_string($1.subjects, ' '), $1.language, $1.rights_holder,
     $1.license, array_to_string($1.presenters, ' '), array_to_string($1.contributors, ' '), $1.location, $1.source,
@@ -55,7 +55,7 @@ DECLARE
   schedule schedules;
 BEGIN
   IF NEW.series_id IS NOT NULL THEN
-    -- A series hands on its title and its roles to the events that it sees: one that joins must not do so unseen.
+    -- A series updates the events that it sees, so a concurrent change must wait until this event has joined.
     IF TG_OP = 'INSERT' OR (OLD.series_id, OLD.own_acl) IS DISTINCT FROM (NEW.series_id, NEW.own_acl) THEN
       PERFORM FROM series WHERE id = NEW.series_id FOR SHARE;
     END IF;
@@ -65,7 +65,7 @@ BEGIN
   SELECT count(*), coalesce(array_agg(role ORDER BY role) FILTER (WHERE allow AND action = 'read'), '{}'),
       coalesce(array_agg(role ORDER BY role) FILTER (WHERE allow AND action = 'write'), '{}')
     INTO entries, NEW.read_roles, NEW.write_roles FROM event_acl WHERE event_id = NEW.id;
-  -- Entries alone mean a list of its own where an earlier version has written them.
+  -- Earlier versions write entries without setting own_acl.
   IF entries = 0 AND NOT NEW.own_acl THEN
     NEW.read_roles := coalesce(joined.read_roles, '{}');
     NEW.write_roles := coalesce(joined.write_roles, '{}');
@@ -113,7 +113,7 @@ CREATE OR REPLACE TRIGGER series_acl_inserted AFTER INSERT ON series_acl
 CREATE OR REPLACE TRIGGER series_acl_deleted AFTER DELETE ON series_acl
   REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION derive_series_roles();
 
--- An event refers to a series that may come and go; what it shows of one that does not exist is empty.
+-- Updates the events of a series when it is created, changed or deleted.
 CREATE OR REPLACE FUNCTION hand_on_series() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'UPDATE' OR OLD.title <> NEW.title THEN
@@ -130,7 +130,7 @@ END $$;
 CREATE OR REPLACE TRIGGER series_handed_on AFTER INSERT OR DELETE OR UPDATE OF title, read_roles, write_roles ON series
   FOR EACH ROW EXECUTE FUNCTION hand_on_series();
 
--- The time of its agent that a schedule has for itself. Where conflicts were allowed, what others have claimed is theirs.
+-- Returns the time that a schedule can claim. If conflicts were allowed, time claimed by other schedules is excluded.
 CREATE OR REPLACE FUNCTION claimable_time(schedules) RETURNS tstzmultirange STABLE LANGUAGE sql AS $$
   SELECT CASE WHEN $1.allow_conflict THEN
     tstzmultirange($1.occupied) - coalesce((SELECT range_agg(part) FROM schedules AS other, unnest(other.claimed) AS part
@@ -144,7 +144,7 @@ BEGIN
   NEW.occupied := tstzrange(NEW.start_date, NEW.end_date + make_interval(secs => NEW.gap_ms / 1000.0));
   NEW.claimed := tstzmultirange(NEW.occupied);
   IF NEW.allow_conflict THEN
-    -- Whoever gives up time of the agent waits; what others have claimed then holds until the transaction ends.
+    -- Prevents other transactions from releasing time of the agent until this one ends.
     PERFORM FROM capture_agents WHERE id = NEW.agent_id FOR NO KEY UPDATE;
     NEW.claimed := claimable_time(NEW);
   END IF;
@@ -157,12 +157,12 @@ CREATE OR REPLACE TRIGGER schedules_derived BEFORE INSERT OR UPDATE OF agent_id,
   allow_conflict, occupied, claimed, recording_state ON schedules
   FOR EACH ROW EXECUTE FUNCTION derive_schedule();
 
--- Time that a recording gives up goes to those that overlap it there.
+-- Passes released time to the schedules that overlap it.
 CREATE OR REPLACE FUNCTION hand_on_time(agent text, freed tstzmultirange) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   sharing text;
 BEGIN
-  -- Nobody may come to share the time unseen meanwhile.
+  -- Prevents concurrent schedules of the agent.
   PERFORM FROM capture_agents WHERE id = agent FOR NO KEY UPDATE;
   FOR sharing IN SELECT event_id FROM schedules
     WHERE agent_id = agent AND claimed <> tstzmultirange(occupied) AND occupied && freed ORDER BY start_date, event_id
@@ -171,7 +171,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Once for each agent in a transaction: its readers see all that it changes together.
+-- Once for each agent in a transaction, because readers see all its changes together.
 CREATE OR REPLACE FUNCTION note_calendar_changes(agents text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   agents := ARRAY(SELECT DISTINCT agent FROM unnest(agents) AS agent WHERE agent <> '' AND NOT EXISTS
@@ -180,14 +180,14 @@ BEGIN
     RETURN;
   END IF;
   INSERT INTO calendar_changes (agent_id) SELECT unnest(agents);
-  -- What is older than a few tells nothing more. The newest stays, so no set of rows ever comes back.
+  -- Keeps the last eight. The newest row always stays, so that a set of rows never occurs twice.
   DELETE FROM calendar_changes WHERE id IN (SELECT older.id FROM unnest(agents) AS agent, LATERAL (
     SELECT id FROM calendar_changes WHERE agent_id = agent ORDER BY id DESC OFFSET 8 FOR UPDATE SKIP LOCKED) AS older);
 END $$;
 
 CREATE OR REPLACE FUNCTION hand_on_schedule() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- Where others hand on time, events are left alone: they are locked before agents.
+  -- Passing on time does not touch events, because the lock order is events before agents.
   IF TG_OP <> 'UPDATE' OR (OLD.event_id, OLD.agent_id, OLD.start_date, OLD.end_date, OLD.recording_state)
       <> (NEW.event_id, NEW.agent_id, NEW.start_date, NEW.end_date, NEW.recording_state) THEN
     UPDATE events SET agent_id = coalesce(NEW.agent_id, ''), technical_start = coalesce(NEW.start_date, start_date),
@@ -229,7 +229,7 @@ CREATE OR REPLACE TRIGGER events_noted_in_calendar AFTER UPDATE ON events FOR EA
       NEW.presenters, NEW.contributors, NEW.series_id, NEW.series_title, NEW.publisher))
   EXECUTE FUNCTION note_event_in_calendar();
 
--- Since when an agent is in its state; one that was silent and reports the same again has been silent in between.
+-- Derives since when an agent is in its state. If it was silent and reports the same state again, the time restarts.
 CREATE OR REPLACE FUNCTION derive_agent() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
@@ -245,7 +245,7 @@ END $$;
 CREATE OR REPLACE TRIGGER capture_agents_derived BEFORE INSERT OR UPDATE OF state ON capture_agents
   FOR EACH ROW EXECUTE FUNCTION derive_agent();
 
--- Agents report in one statement, many of them at a time and most of them nothing new.
+-- A trigger, because reports of many agents are written in one statement and most change nothing.
 CREATE OR REPLACE FUNCTION record_agent() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'DELETE' THEN

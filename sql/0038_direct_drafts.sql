@@ -1,10 +1,10 @@
--- A direct upload is a draft whose files come to addresses of their own.
+-- A direct upload is a draft whose files have separate upload URLs.
 ALTER TABLE drafts
-  -- Nothing comes in after this time and no event is made; the row stays until expires_at. Null: both are the same time.
+  -- No files are accepted and no event is created after this time; the row stays until expires_at. Null: the same time.
   ADD COLUMN IF NOT EXISTS closes_at timestamptz,
-  -- Why no event could be made of it.
+  -- The reason why no event could be created.
   ADD COLUMN IF NOT EXISTS failure   text,
-  -- From which the event is made: its author, the form fields and the version of the API that they were sent in.
+  -- The author of the event, its form fields and the API version of the request.
   ADD COLUMN IF NOT EXISTS request   jsonb;
 DO $$
 BEGIN
@@ -16,18 +16,18 @@ BEGIN
 END $$;
 CREATE INDEX IF NOT EXISTS drafts_open ON drafts (door, closes_at) WHERE event_id IS NULL AND failure IS NULL;
 
--- The files that a draft awaits, each at an address of its own.
+-- The files that a draft awaits, each with its own URL.
 CREATE TABLE IF NOT EXISTS draft_uploads (
   draft_id     text NOT NULL REFERENCES drafts ON DELETE CASCADE,
   position     integer NOT NULL CHECK (position >= 0),
-  -- SHA-256 of the last part of the address, which is a secret.
+  -- SHA-256 of the last part of the URL, which is a secret.
   token_sha256 text NOT NULL UNIQUE CHECK (token_sha256 ~ '^[0-9a-f]{64}$'),
-  -- The form field that it was asked for by, if any.
+  -- The form field that requested the file, if any.
   field        text,
   flavor       text NOT NULL CHECK (flavor ~ '^[^/]+/[^/]+$'),
-  -- The upload that it comes by; no such row exists before the first request.
+  -- The upload of the file; no such row exists before the first request.
   upload_id    text NOT NULL UNIQUE CHECK (length(upload_id) BETWEEN 16 AND 64),
-  -- Kept when an event has the file, because its upload expires.
+  -- Stored when an event gets the file, because its upload expires.
   filename     text,
   bytes        bigint CHECK (bytes >= 0),
   PRIMARY KEY (draft_id, position)
@@ -41,7 +41,7 @@ BEGIN
   END IF;
 END $$;
 
--- The former tables as views, for the version before: it serves until it is restarted. A later migration drops them.
+-- The former tables as views, for processes of the previous version during an upgrade. A later migration drops them.
 CREATE OR REPLACE VIEW direct_uploads AS
   SELECT id, owner AS account, (request -> 'author') - 'roles' AS principal,
     CASE WHEN request -> 'author' ? 'roles' THEN

@@ -81,7 +81,7 @@ test.each([
   [
     'a list that nobody defines',
     `${CATALOG}    list: COLOURS\n`,
-    /^f\.yaml:8: no list is called "COLOURS"; there are LANGUAGES, LICENSES$/,
+    /^f\.yaml:8: the list "COLOURS" does not exist; allowed are LANGUAGES, LICENSES$/,
   ],
   [
     'a list and a collection',

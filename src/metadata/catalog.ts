@@ -1,4 +1,4 @@
-/** What a metadata field holds (compatibility 3.9, "Internal type"); `list` is several texts. */
+/** The types of metadata fields (compatibility 3.9, "Internal type"). `list` holds several texts. */
 export const FIELD_TYPES = [
   'text',
   'text_long',
@@ -15,34 +15,32 @@ export const FIELD_TYPES = [
 
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** One field of a metadata catalog. */
 export interface MetadataField {
   id: string;
   /** Translation key. */
   label: string;
   type: FieldType;
-  /** It may be left out, but not be empty. */
+  /** The field may be missing, but not empty. */
   required: boolean;
-  /** It can be given when the resource is created; later requests that hold it change nothing. */
+  /** Settable on creation only. Later requests are accepted, but do not change it. */
   readOnly: boolean;
-  /** It is shown, but no request for a new resource may hold it. */
+  /** Shown, but refused in requests for a new resource. */
   outputOnly?: boolean;
-  /** Another identifier accepted in requests; its value is one string with commas instead of a list. */
+  /** A second identifier in requests, whose value is a comma-separated text instead of a list. */
   singular?: string;
-  /** Whether the labels of its values are translation keys. */
+  /** True if the labels of its values are translation keys. */
   translatable?: boolean;
   delimiter?: string;
-  /** The list that says which values there are. */
+  /** The name of the list of its values. */
   listProvider?: string;
-  /** Suggested values, each with its label; filled from the list provider when the catalogs are loaded. */
+  /** Labels of the suggested values, filled from the list provider. */
   collection?: Readonly<Record<string, string>>;
-  /** The Dublin Core term (`dcterms:`) that holds the value; none when it is not part of the XML. */
+  /** The Dublin Core term (`dcterms:`); undefined if the XML omits the field. */
   term?: string;
-  /** The longest value in bytes of UTF-8, where it is not that of the type. */
+  /** Overrides the limit of the type. */
   maxBytes?: number;
 }
 
-/** A metadata catalog: the one place that says which fields there are. */
 export interface MetadataCatalog {
   flavor: string;
   /** Translation key. */
@@ -51,20 +49,18 @@ export interface MetadataCatalog {
 }
 
 /**
- * A value: lists for the fields that take several, one string for the others. `true` or `false` for a boolean, digits
- * for a number, `HH:mm:ss` for a duration; dates and times in ISO 8601 and UTC.
+ * The value of a field: a list if the type takes one, else a text. `true` or `false` for a boolean, digits for a number,
+ * `HH:mm:ss` for a duration, ISO 8601 in UTC for dates and times.
  */
 export type FieldValue = string | string[];
 
 /** Values by field identifier. */
 export type CatalogValues = Map<string, FieldValue>;
 
-/** Whether the field takes a list of values. */
 export function takesList(field: MetadataField): boolean {
   return field.type === 'mixed_text' || field.type === 'list';
 }
 
-/** Whether a value counts as none. */
 export function isEmpty(value: FieldValue): boolean {
   return typeof value === 'string' ? value.trim() === '' : value.length === 0;
 }

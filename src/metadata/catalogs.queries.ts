@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { CatalogValues, FieldValue } from './catalog.ts';
 
-/** What has catalogs; also the name of its table. */
+/** The tables whose rows have catalogs. */
 export type CatalogOwner = 'events' | 'series';
 
 const STORED = {
@@ -10,7 +10,7 @@ const STORED = {
   series: { table: 'series_catalogs', owner: 'series_id' },
 } as const;
 
-/** The extended catalogs of events or series, by identifier and flavor, in one query. */
+/** Returns the extended catalogs of events or series, by identifier and flavor. */
 export async function storedCatalogs(
   db: Queryable,
   resource: CatalogOwner,
@@ -28,12 +28,7 @@ export async function storedCatalogs(
   return catalogs;
 }
 
-/**
- * Stores the given fields of extended catalogs of an event or a series, or of several; the others stay as they are.
- *
- * @param owners identifiers
- * @param catalogs values by flavor
- */
+/** Stores values of extended catalogs, by flavor. Missing fields keep their values. */
 export async function saveCatalogs(
   trx: Transaction,
   resource: CatalogOwner,
@@ -50,7 +45,7 @@ export async function saveCatalogs(
     ON CONFLICT (${sql.ref(owner)}, flavor) DO UPDATE SET fields = stored.fields || excluded.fields`.execute(trx);
 }
 
-/** Removes an extended catalog with all its values. @returns whether there was one */
+/** Deletes an extended catalog. @returns false if it did not exist */
 export async function deleteCatalog(
   trx: Transaction,
   resource: CatalogOwner,

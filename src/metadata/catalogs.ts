@@ -17,7 +17,7 @@ const values = z
   .record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()]).transform(String))
   .refine((entries) => Object.keys(entries).length > 0, 'it holds no values');
 
-/** The two fields of a start are one column of an event; no other catalog can have them. */
+/** Only the default catalog can have the two fields of a start, because they share a column. */
 const TYPES = FIELD_TYPES.filter((type) => type !== 'start_date' && type !== 'start_time');
 
 const FieldSchema = z
@@ -42,7 +42,7 @@ const CatalogSchema = z.strictObject({
   fields: z.array(FieldSchema).min(1),
 });
 
-/** A file that defines a list of values; labels by value. */
+/** A file that defines a list: labels by value. */
 const ListSchema = z.strictObject({
   list: z
     .string()
@@ -51,28 +51,21 @@ const ListSchema = z.strictObject({
   values,
 });
 
-/** A catalog of the site's own. */
 interface OwnCatalog extends MetadataCatalog {
   resource: MetadataResource;
 }
 
-/** What the site's own files define. */
+/** The catalogs and lists of METADATA_DIR. */
 interface OwnMetadata {
   catalogs: OwnCatalog[];
   lists: Map<string, readonly ListEntry[]>;
 }
 
 /**
- * Reads the YAML files of METADATA_DIR: each is a catalog (`resource`, `flavor`, `title`, `fields`) or a list of values
- * (`list`, `values`).
+ * Parses YAML files, each of which defines a catalog (`resource`, `flavor`, `title`, `fields`) or a list (`list`, `values`).
  *
- * @throws {ConfigError} naming file, line and what is wrong with it
+ * @throws {ConfigError} `FILE:LINE: reason`
  */
-async function readMetadataFolder(folder: string): Promise<OwnMetadata> {
-  return parseMetadataFiles(await readYamlFolder('METADATA_DIR', folder));
-}
-
-/** @throws {ConfigError} `FILE:LINE: what is wrong` */
 export function parseMetadataFiles(files: readonly { file: string; source: string }[]): OwnMetadata {
   const lists: ConfigFile<z.output<typeof ListSchema>>[] = [];
   const catalogs: ConfigFile<z.output<typeof CatalogSchema>>[] = [];
@@ -103,7 +96,7 @@ function checkFields({ data, fail }: ConfigFile<z.output<typeof CatalogSchema>>,
     if (seen.has(id)) fail(['fields', index, 'id'], `the id "${id}" is taken by another field`);
     seen.add(id);
     if (list === undefined || lists.has(list)) return;
-    fail(['fields', index, 'list'], `no list is called "${list}"; there are ${[...lists].sort().join(', ')}`);
+    fail(['fields', index, 'list'], `the list "${list}" does not exist; allowed are ${[...lists].sort().join(', ')}`);
   });
 }
 
@@ -115,36 +108,35 @@ function entriesOf(values: Readonly<Record<string, string>>): ListEntry[] {
   return Object.entries(values).map(([key, label]) => ({ key, label }));
 }
 
-/** The catalogs of events, or those of series. */
+/** The catalogs of events or of series. */
 export interface CatalogSet {
   resource: MetadataResource;
-  /** The default catalog; its values are columns of the resource. */
+  /** The default catalog, whose values are columns of the resource. */
   common: MetadataCatalog;
-  /** Those that METADATA_DIR adds. */
+  /** The catalogs of METADATA_DIR. */
   extended: readonly MetadataCatalog[];
-  /** In the order of the contract: extended ones first, the default one last. */
+  /** Extended catalogs first, the default one last. */
   all: readonly MetadataCatalog[];
-  /** By flavor, in any case of letters. */
+  /** Finds a catalog by its flavor, ignoring case. */
   find(flavor: string): MetadataCatalog | undefined;
 }
 
-/** All there is to know about the metadata of this installation. */
+/** The catalogs and lists of this installation. */
 export interface Catalogs {
   event: CatalogSet;
   series: CatalogSet;
   lists: ListProviders;
 }
 
-const NOTHING: OwnMetadata = { catalogs: [], lists: new Map() };
-
 /**
- * The built-in catalogs and lists, and those of the site's own folder.
+ * Loads the built-in catalogs and lists, and those of the YAML files in `metadataDir`.
  *
- * @param metadataDir a folder of YAML files
- * @throws {ConfigError} naming file, line and what is wrong with it
+ * @throws {ConfigError} with file, line and reason
  */
 export async function loadCatalogs(metadataDir: string | undefined): Promise<Catalogs> {
-  const own = metadataDir ? await readMetadataFolder(metadataDir) : NOTHING;
+  const own: OwnMetadata = metadataDir
+    ? parseMetadataFiles(await readYamlFolder('METADATA_DIR', metadataDir))
+    : { catalogs: [], lists: new Map() };
   const lists: ListProviders = new Map([...BUILT_IN_LISTS, ...own.lists]);
   const extended = (resource: MetadataResource) => own.catalogs.filter((catalog) => catalog.resource === resource);
   return {
@@ -164,13 +156,7 @@ function catalogSet(
   const extended = ownCatalogs.map((catalog) => withCollections(catalog, lists));
   const all = [...extended, common];
   const byFlavor = new Map(all.map((catalog) => [catalog.flavor.toLowerCase(), catalog]));
-  return {
-    resource,
-    common,
-    extended,
-    all,
-    find: (flavor) => byFlavor.get(flavor.trim().toLowerCase()),
-  };
+  return { resource, common, extended, all, find: (flavor) => byFlavor.get(flavor.trim().toLowerCase()) };
 }
 
 function withCollections(catalog: MetadataCatalog, lists: ListProviders): MetadataCatalog {

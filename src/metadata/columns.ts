@@ -1,50 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type CatalogValues, type FieldValue, isEmpty, takesList } from './catalog.ts';
 import type { ColumnValue, CoreField } from './core-field.ts';
 
-/** The columns of fields, with their values. */
+/** The values of the columns of fields. */
 export type Columns<F extends CoreField> = {
   [G in F as G extends { column: infer Name extends string } ? Name : never]: ColumnValue<G>;
 };
 
 type ColumnName<F extends CoreField> = keyof Columns<F> & string;
 
-/** The fields that have a column. */
+/** Returns the fields that have a column. */
 export function withColumn<F extends CoreField>(fields: readonly F[]): (F & { column: string })[] {
   return fields.filter((field): field is F & { column: string } => field.column !== undefined);
 }
 
-/** The names of the columns of fields. */
 export function columnNames<F extends CoreField>(fields: readonly F[]): ColumnName<F>[] {
   return withColumn(fields).map(({ column }) => column as ColumnName<F>);
 }
 
-/** The columns of all fields; empty where no value is given. */
+/** Returns the columns of all fields. Missing values are empty. */
 export function columnsOf<F extends CoreField>(fields: readonly F[], values: CatalogValues): Columns<F> {
   return filled(fields, values) as Columns<F>;
 }
 
-/** The columns of the fields that are given; those that can only be read are not among them. */
+/** Returns the columns of the given fields, without read-only ones. */
 export function givenColumns<F extends CoreField>(fields: readonly F[], values: CatalogValues): Partial<Columns<F>> {
   const given = fields.filter(({ id, readOnly }) => values.has(id) && !readOnly);
   return filled(given, values) as Partial<Columns<F>>;
 }
 
-/** Those of the columns that hold something else in a row. */
+/** Returns the columns whose value differs from the row. */
 export function differingColumns<T extends Record<string, FieldValue>>(columns: T, row: object): Partial<T> {
   const current = row as Record<string, FieldValue>;
-  const differing = Object.entries(columns).filter(([name, value]) => !isSame(value, current[name] ?? ''));
+  const differing = Object.entries(columns).filter(([name, value]) => !isDeepStrictEqual(value, current[name] ?? ''));
   return Object.fromEntries(differing) as Partial<T>;
 }
 
-/** The values of the fields that have a column, by field. */
+/** Returns the values of a row, by field. */
 export function valuesOf<F extends CoreField>(fields: readonly F[], row: Columns<F>): CatalogValues {
   const columns = row as Record<string, FieldValue>;
   return new Map(withColumn(fields).map(({ id, column }) => [id, columns[column] ?? '']));
 }
 
 /**
- * Leaves out the catalogs that are given as those never stored are shown: with nothing in them. Who writes all catalogs
- * back as they are shown must not be refused for a required field that is empty.
+ * Drops empty catalogs that were never stored. The API shows them, so a client that writes back what it read must not be
+ * refused for their empty required fields.
  *
  * @param common the flavor of the default catalog, which is always stored
  */
@@ -60,13 +60,13 @@ export function withoutUntouched(
   );
 }
 
-/** The value of a field as one text, without blanks around it; empty when it is not given. */
+/** Returns the value of a field as a trimmed text; empty if missing. */
 export function textIn(values: CatalogValues, id: string): string {
   const value: FieldValue = values.get(id) ?? '';
   return Array.isArray(value) ? value.join(', ') : value.trim();
 }
 
-/** The value of a field as a list; empty when it is not given. */
+/** Returns the value of a field as a list; empty if missing. */
 export function listIn(values: CatalogValues, id: string): string[] {
   const value = values.get(id) ?? [];
   return Array.isArray(value) ? value : [value].filter((item) => item !== '');
@@ -78,9 +78,4 @@ function filled(fields: readonly CoreField[], values: CatalogValues): Record<str
     takesList(field) ? listIn(values, field.id) : textIn(values, field.id),
   ]);
   return Object.fromEntries(columns);
-}
-
-function isSame(a: FieldValue, b: FieldValue): boolean {
-  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
-  return a.length === b.length && a.every((item, i) => item === b[i]);
 }

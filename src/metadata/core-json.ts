@@ -6,14 +6,14 @@ import type { ColumnValue, CoreField } from './core-field.ts';
 
 type JsonName<F> = F extends { json: infer Name extends string } ? Name : never;
 
-/** What the JSON of a resource shows of fields. */
+/** The properties of fields in the JSON of a resource. */
 export type ShownFields<F extends CoreField> = { [G in F as JsonName<G>]: ColumnValue<G> };
 
 type Shape<F extends CoreField> = {
   [G in F as JsonName<G>]: ColumnValue<G> extends string ? z.ZodString : z.ZodArray<z.ZodString>;
 };
 
-/** Makes the part of a resource's JSON that is fields with a column. */
+/** Returns a function that converts a row to the properties of its fields. */
 export function fieldsShown<F extends CoreField>(fields: readonly F[]): (row: Columns<F>) => ShownFields<F> {
   const names = shown(fields).map(({ column, json }) => [column, json] as const);
   return (row) => {
@@ -24,18 +24,18 @@ export function fieldsShown<F extends CoreField>(fields: readonly F[]): (row: Co
   };
 }
 
-/** The schemas of the same part. */
+/** Returns the schemas of these properties. */
 export function shapeOf<F extends CoreField>(fields: readonly F[]): Shape<F> {
   const schemas = shown(fields).map((field) => [field.json, takesList(field) ? z.array(z.string()) : z.string()]);
   return Object.fromEntries(schemas);
 }
 
-/** Which version brought which part of it. */
+/** Returns the API version that introduced each of these properties. */
 export function sinceOf(fields: readonly CoreField[]): Since {
   return Object.fromEntries(shown(fields).flatMap(({ json, since }) => (since === undefined ? [] : [[json, since]])));
 }
 
-/** The same part as the reference shows it. */
+/** Returns the example of these properties. */
 export function exampleOf<F extends CoreField>(fields: readonly F[]): ShownFields<F> {
   const values = shown(fields).map((field) => [field.json, field.example ?? (takesList(field) ? [] : '')]);
   return Object.fromEntries(values);
@@ -45,7 +45,7 @@ function shown<F extends CoreField>(fields: readonly F[]): (F & { column: string
   return withColumn(fields).filter((field): field is F & { column: string; json: string } => field.json !== undefined);
 }
 
-/** The same object with these properties first: clients have seen them in this order before fields were declared. */
+/** Returns the object with some properties first, to keep their order in answers and in the document. */
 export function inOrder<T extends object>(first: readonly (keyof T)[], object: T): T {
   const entries = first.map((name) => [name, object[name]]);
   return { ...Object.fromEntries(entries), ...object };

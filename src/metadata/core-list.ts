@@ -10,19 +10,18 @@ import { isIndexable } from './values.ts';
 type FilterName<F> = F extends { filter: { name: infer Name extends string } } ? Name : never;
 type SortName<F> = F extends { sort: infer Name extends string } ? Name : never;
 
-/** What a list is filtered and sorted by of fields with a column. */
+/** The filters and sort criteria of fields. */
 export interface ListedFields<F extends CoreField> {
   filters: Record<FilterName<F>, Filter>;
   filtersSince: Since;
   criteria: Record<SortName<F>, Criterion>;
 }
 
-/** What the filters of fields are called. */
 export function filterNames<F extends CoreField>(fields: readonly F[]): FilterName<F>[] {
   return fields.flatMap(({ filter }) => (filter ? [filter.name as FilterName<F>] : []));
 }
 
-/** The filters and sort criteria of fields, each by an index of the table. */
+/** Returns the filters and sort criteria of fields. Each needs an index. */
 export function listedFields<F extends CoreField>(table: string, fields: readonly F[]): ListedFields<F> {
   const filters: Record<string, Filter> = {};
   const filtersSince: Record<string, Since[string]> = {};
@@ -46,6 +45,6 @@ export function listedFields<F extends CoreField>(table: string, fields: readonl
 function filterOf(field: CoreField, column: ReturnType<typeof sql.ref>, repeated: Filter['repeated']): Filter {
   if (takesList(field)) return { ...holds(column), repeated };
   if (isIndexable(field)) return equals(column);
-  // Only a hash index holds texts of that length, and it knows no order.
+  // Only a hash index holds texts of that length, and it has no order.
   return { condition: ([value]) => ({ test: sql`${column} = ${value}` }) };
 }

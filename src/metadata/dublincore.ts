@@ -15,8 +15,8 @@ interface Term {
 }
 
 /**
- * A catalog as Dublin Core XML, in the form Opencast writes and its clients read: each field under its term, in the
- * order of the catalog. Terms without a value are left out; a term with several values is repeated.
+ * Returns a catalog as Dublin Core XML in the form of Opencast: the term of each field, in the order of the catalog. Empty
+ * fields are omitted; a term with several values is repeated.
  */
 export function dublinCore(catalog: MetadataCatalog, values: CatalogValues): string {
   const duration = durationIn(catalog, values);

@@ -2,7 +2,7 @@ import type { CoreField } from './core-field.ts';
 import { typeJson } from './json.ts';
 import type { FieldJson } from './schemas.ts';
 
-/** Some fields of a default catalog as the reference document shows them. */
+/** Returns examples of some fields of a default catalog. */
 export function exampleFields(fields: readonly CoreField[], ids: readonly string[]): FieldJson[] {
   return fields
     .filter(({ id }) => ids.includes(id))
@@ -16,7 +16,7 @@ export function exampleFields(fields: readonly CoreField[], ids: readonly string
     }));
 }
 
-/** What a client sends of metadata, from what it reads. */
+/** Returns the properties of fields that a client sends. */
 export function sentFields(fields: readonly { id: string; value: unknown }[]) {
   return fields.map(({ id, value }) => ({ id, value }));
 }

@@ -1,4 +1,11 @@
-import type { CatalogValues, FieldType, FieldValue, MetadataCatalog, MetadataField } from './catalog.ts';
+import {
+  type CatalogValues,
+  type FieldType,
+  type FieldValue,
+  type MetadataCatalog,
+  type MetadataField,
+  takesList,
+} from './catalog.ts';
 import type { CatalogJson, FieldJson } from './schemas.ts';
 import { formatDuration, parseDateTime, parseDuration, parseTime } from './time.ts';
 
@@ -12,7 +19,7 @@ export interface CatalogOptions {
   form?: 'metadata' | 'withmetadata';
 }
 
-/** Types whose name in JSON is another one. */
+/** Types with a different name in JSON. */
 const JSON_TYPES: Partial<Record<FieldType, FieldJson['type']>> = {
   list: 'text',
   start_date: 'date',
@@ -20,7 +27,7 @@ const JSON_TYPES: Partial<Record<FieldType, FieldJson['type']>> = {
   duration: 'text',
 };
 
-/** A catalog with its values as the contract has it (2.6). Collections of values are left out of `withmetadata`. */
+/** Returns the JSON of a catalog (contract 2.6). `withmetadata` omits the collections. */
 export function catalogJson(
   catalog: MetadataCatalog,
   values: CatalogValues,
@@ -36,7 +43,7 @@ export function catalogJson(
   };
 }
 
-/** The fields of a catalog alone; those without a value are empty. */
+/** Returns the JSON of the fields of a catalog. Missing values are empty. */
 export function fieldsJson(
   catalog: MetadataCatalog,
   values: CatalogValues,
@@ -58,7 +65,7 @@ export function fieldsJson(
     }));
 }
 
-/** What the JSON of a catalog calls a type. */
+/** Returns the name of a type in JSON. */
 export function typeJson(type: FieldType): FieldJson['type'] {
   return JSON_TYPES[type] ?? (type as FieldJson['type']);
 }
@@ -68,7 +75,7 @@ function valueJson(
   value: FieldValue = '',
   { start, form }: { start: Date | undefined; form: CatalogOptions['form'] },
 ): FieldJson['value'] {
-  if (field.type === 'mixed_text' || field.type === 'list') return listJson(value);
+  if (takesList(field)) return Array.isArray(value) ? value : [value].filter((item) => item !== '');
   const text = Array.isArray(value) ? value.join(', ') : value;
   switch (field.type) {
     case 'boolean':
@@ -86,17 +93,12 @@ function valueJson(
   }
 }
 
-function listJson(value: FieldValue): string[] {
-  if (Array.isArray(value)) return value;
-  return value === '' ? [] : [value];
-}
-
-/** Whole seconds; an unknown duration is zero. */
+/** Returns whole seconds; `00:00:00` for an unknown duration. */
 function durationJson(text: string): string {
   return formatDuration(Math.floor((parseDuration(text) ?? 0) / 1000) * 1000);
 }
 
-/** The start of a catalog with the two fields that show it. */
+/** Returns the start from the two fields that hold it. */
 function startOf(catalog: MetadataCatalog, values: CatalogValues): Date | undefined {
   const text = (type: FieldType) => {
     const field = catalog.fields.find((candidate) => candidate.type === type);

@@ -19,7 +19,7 @@ export const listProviderNames = defineEndpoint({
   since: '1.10.0',
   access: apiRole('LISTPROVIDERS_VIEW'),
   summary: 'The names of all list providers',
-  description: 'An array that holds one array of names.',
+  description: 'Returns an array that contains one array of names.',
   answers: {
     200: {
       description: 'The names.',
@@ -30,14 +30,13 @@ export const listProviderNames = defineEndpoint({
   handle: ({ c }, { catalogs }: Services) => versionedJson(c, [[...catalogs.lists.keys()]]),
 });
 
-/** The values that clients may offer for metadata fields (compatibility 6). */
 export const listProvider = defineEndpoint({
   method: 'get',
   path: '/api/listproviders/{name}.json',
   since: '1.10.0',
   access: apiRole('LISTPROVIDERS_VIEW'),
   summary: 'The values of a list provider',
-  description: 'The label of each value, by value.',
+  description: 'Returns the values that clients may offer for metadata fields, each with its label.',
   params: { name: pathParameter('Name of the list provider.', 'LANGUAGES') },
   query: ListQuery,
   answers: {
@@ -58,7 +57,7 @@ export const listProvider = defineEndpoint({
   },
 });
 
-/** Whether a text is part of the value or of its label, in any case of letters. */
+/** Returns a test for entries whose value or label contains a text, ignoring case. */
 function matching(filter: string): (entry: ListEntry) => boolean {
   const part = filter.toLowerCase();
   return ({ key, label }) => key.toLowerCase().includes(part) || label.toLowerCase().includes(part);

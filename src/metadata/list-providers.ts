@@ -1,23 +1,23 @@
-/** Values clients may choose from, in order. */
+/** A value that clients may offer. */
 export interface ListEntry {
   key: string;
-  /** What people see, or its translation key. */
+  /** A text or a translation key. */
   label: string;
-  /** What the list endpoint says of the value, where that is more than its label. */
+  /** Replaces the label in the answer of the list endpoint. */
   text?: string;
 }
 
 /** The lists of this installation, by name. */
 export type ListProviders = ReadonlyMap<string, readonly ListEntry[]>;
 
-/** A list as the `collection` of a field: label by value. */
+/** Returns a list as the `collection` of a field: labels by value. */
 export function collectionOf(entries: readonly ListEntry[]): Readonly<Record<string, string>> {
   return Object.fromEntries(entries.map(({ key, label }) => [key, label]));
 }
 
 const LICENSES = ['ALLRIGHTS', 'CC0', 'CC-BY', 'CC-BY-SA', 'CC-BY-ND', 'CC-BY-NC', 'CC-BY-NC-SA', 'CC-BY-NC-ND'];
 
-/** ISO 639-2, the terminological codes. */
+/** ISO 639-2/T codes. */
 const LANGUAGES = {
   ara: 'ARABIC',
   bul: 'BULGARIAN',
@@ -63,7 +63,7 @@ const LANGUAGES = {
   vie: 'VIETNAMESE',
 };
 
-/** The lists the default catalogs refer to (compatibility 3.9). A site can replace them by files of the same name. */
+/** The lists of the default catalogs (compatibility 3.9). A file of METADATA_DIR with the same name replaces one. */
 export const BUILT_IN_LISTS: ListProviders = new Map<string, readonly ListEntry[]>([
   [
     'LICENSES',

@@ -20,14 +20,15 @@ import {
 import { CatalogRequest, FieldRequest } from './schemas.ts';
 import { type Reading, readValue } from './values.ts';
 
+const CatalogFlavor = CatalogRequest.pick({ flavor: true });
+
 /**
- * Reads the `metadata` part of a new event or series, or of a full update: `[{flavor, fields: [{id, value}]}]`. Of
- * repeated fields the last one counts. Values of read-only fields are left out of an update.
+ * Reads the `metadata` part of a new event or series, or of a full update: `[{flavor, fields: [{id, value}]}]`. The last one
+ * of repeated fields counts. An update ignores read-only fields.
  *
- * @returns values by flavor, spelled as configured; only the fields that are given
- * @throws {HttpError} 400 with the sentences clients match on (compatibility 3.5, 4.4)
- *
- * @param unknown the refusal of a field that its catalog does not have
+ * @param unknown the refusal of an unknown field
+ * @returns values by flavor, spelled as configured
+ * @throws {HttpError} 400 with the sentences of compatibility 3.5 and 4.4
  */
 export function parseCatalogs(
   text: string,
@@ -35,19 +36,19 @@ export function parseCatalogs(
   purpose: 'create' | 'update' = 'create',
   unknown: (id: string, flavor: string) => HttpError = FIELD_UNKNOWN,
 ): Map<string, CatalogValues> {
-  const reading: Reading = {
-    refuse: (reason) => UNPARSABLE_METADATA(set.resource, reason),
-    emptyBadDates: false,
-  };
-  const json = parseJson(text, reading.refuse);
-  if (!Array.isArray(json)) throw reading.refuse('it is not an array of catalogs');
+  const refuse = (reason: string) => UNPARSABLE_METADATA(set.resource, reason);
+  const reading: Reading = { refuse, emptyBadDates: false };
+  const json = parseJson(text, refuse);
+  if (!Array.isArray(json)) throw refuse('it is not an array of catalogs');
   const catalogs = new Map<string, CatalogValues>();
   for (const entry of json) {
-    const { flavor, fields } = readCatalogEntry(entry, set, reading);
+    if (!CatalogFlavor.safeParse(entry).success) throw FLAVOR_MISSING(set.resource);
+    const { flavor, fields } = entry;
+    if (!Array.isArray(fields ?? [])) throw refuse(`the fields of ${excerpt(flavor)} are not an array`);
     const catalog = set.find(flavor);
     if (!catalog) throw FLAVOR_UNKNOWN(set.resource, flavor);
     const values = valuesIn(catalogs, catalog.flavor);
-    for (const item of fields) {
+    for (const item of fields ?? []) {
       if (!isFieldRequest(item)) throw ENTRY_INCOMPLETE(item);
       const field = findField(catalog, item.id);
       if (!field || (field.outputOnly && purpose === 'create')) throw unknown(item.id, catalog.flavor);
@@ -59,8 +60,8 @@ export function parseCatalogs(
 }
 
 /**
- * Reads the catalogs of `PUT /api/series/{id}`, which ignores what it does not know: catalogs with an unknown flavor or
- * without fields, and unknown, null or read-only fields (compatibility 4.5).
+ * Reads the catalogs of `PUT /api/series/{id}`. Ignores unknown catalogs, catalogs without fields, and unknown, null or
+ * read-only fields (compatibility 4.5).
  *
  * @returns values by flavor, spelled as configured
  * @throws {HttpError} 400 `Not able to parse the event metadata: ...`
@@ -71,8 +72,7 @@ export function parseKnownCatalogs(text: string, set: CatalogSet): Map<string, C
   if (!Array.isArray(json)) throw NOT_PARSABLE(excerpt(text));
   const catalogs = new Map<string, CatalogValues>();
   for (const entry of json) {
-    const parsed = CatalogRequest.pick({ flavor: true }).safeParse(entry);
-    const catalog = parsed.success ? set.find(parsed.data.flavor) : undefined;
+    const catalog = CatalogFlavor.safeParse(entry).success ? set.find(entry.flavor) : undefined;
     if (!catalog || !Array.isArray(entry.fields)) continue;
     const values = valuesIn(catalogs, catalog.flavor);
     for (const item of entry.fields) {
@@ -84,68 +84,35 @@ export function parseKnownCatalogs(text: string, set: CatalogSet): Map<string, C
   return catalogs;
 }
 
-/**
- * Refuses values that leave a required field empty. A field that is not given at all is none of them.
- *
- * @throws {HttpError} 400
- */
+/** Refuses empty values of required fields. Missing fields are allowed. @throws {HttpError} 400 */
 export function requireValues(catalogs: ReadonlyMap<string, CatalogValues>, set: CatalogSet): void {
   for (const [flavor, values] of catalogs) {
-    for (const field of set.find(flavor)?.fields ?? []) {
-      const value = values.get(field.id);
-      if (field.required && value !== undefined && isEmpty(value))
-        throw FIELD_REQUIRED(set.resource, field.id, typeName(field));
-    }
+    const field = set.find(flavor)?.fields.find(isEmptied(values));
+    if (field) throw FIELD_REQUIRED(set.resource, field.id, typeName(field));
   }
 }
 
-/** A field by one of the identifiers that requests call it by. */
-function findField(catalog: MetadataCatalog, id: string): MetadataField | undefined {
-  return catalog.fields.find((field) => field.id === id || field.singular === id);
-}
-
-/** Whether an entry of a list of fields has what it needs. */
-function isFieldRequest(entry: unknown): entry is { id: string; value: unknown } {
-  return FieldRequest.safeParse(entry).success;
-}
-
-/** @throws what `refuse` makes of the reason */
-function parseJson(text: string, refuse: (reason: string) => HttpError): unknown {
+/** Parses JSON. @param refuse returns the error for a reason */
+export function parseJson(text: string, refuse: (reason: string) => HttpError): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // V8 quotes the text around the fault, and may cut a character in half.
+    // V8 quotes the text around the error, and may cut a surrogate pair in half.
     throw refuse(error instanceof Error ? error.message.toWellFormed() : 'it is not JSON');
   }
 }
 
-function readCatalogEntry(entry: unknown, set: CatalogSet, { refuse }: Reading): { flavor: string; fields: unknown[] } {
-  const parsed = CatalogRequest.pick({ flavor: true }).safeParse(entry);
-  if (!parsed.success) throw FLAVOR_MISSING(set.resource);
-  const { flavor, fields = [] } = entry as { flavor: string; fields?: unknown };
-  if (fields !== null && !Array.isArray(fields)) {
-    throw refuse(`the fields of ${excerpt(flavor)} are not an array`);
-  }
-  return { flavor, fields: fields ?? [] };
-}
-
-function valuesIn(catalogs: Map<string, CatalogValues>, flavor: string): CatalogValues {
-  const values: CatalogValues = catalogs.get(flavor) ?? new Map();
-  catalogs.set(flavor, values);
-  return values;
-}
-
-/** An entry of a list of fields, not yet looked up in a catalog. */
+/** A field in a request, not yet looked up in a catalog. */
 interface FieldEntry {
   id: string;
   value: unknown;
 }
 
 /**
- * Reads the body of `PUT .../metadata?type=`, `[{id, value}]`, as far as that needs neither the resource nor the
- * catalog: its refusals come before theirs (compatibility 3.9, 4.7).
+ * Reads the body of `PUT .../metadata?type=`, `[{id, value}]`, without the resource and the catalog: its refusals come
+ * before theirs (compatibility 3.9, 4.7).
  *
- * @param text the form field `metadata`, if there is one
+ * @param text the form field `metadata`
  * @throws {HttpError} 400
  */
 export function parseFieldEntries(text: string | undefined, resource: MetadataResource): FieldEntry[] {
@@ -157,7 +124,7 @@ export function parseFieldEntries(text: string | undefined, resource: MetadataRe
   if (json.length === 0) throw UNREADABLE_FIELDS(text, 'there were no fields to update.');
   return json.map((entry) => {
     if (!isFieldRequest(entry)) throw ENTRY_INCOMPLETE(entry);
-    const { id, value, required } = entry as FieldEntry & { required?: unknown };
+    const { id, value, required } = entry;
     const blank = value === null || (typeof value === 'string' && value.trim() === '');
     if ((required === true || required === 'true') && blank) throw ENTRY_INCOMPLETE(entry);
     return { id, value };
@@ -165,33 +132,44 @@ export function parseFieldEntries(text: string | undefined, resource: MetadataRe
 }
 
 /**
- * Looks the entries of an update up in their catalog. Read-only fields are left out, whatever they hold; a date or time
- * that is none becomes empty; of repeated fields the last one counts.
+ * Reads the entries of an update of one catalog. Ignores read-only fields; an invalid date or time becomes empty; the last
+ * one of repeated fields counts.
  *
  * @param target the resource, and the flavor as the request spells it
- * @throws {HttpError} 404 for a field the catalog does not have
- * @throws {HttpError} 400 for a value that is not one of its field, or an empty one of a required field
+ * @throws {HttpError} 404 for an unknown field; 400 for an invalid value, or an empty one of a required field
  */
 export function readFieldEntries(
   entries: readonly FieldEntry[],
   catalog: MetadataCatalog,
   target: { resource: MetadataResource; id: string; flavor: string },
 ): CatalogValues {
-  const reading: Reading = {
-    refuse: UNREADABLE_VALUE,
-    emptyBadDates: true,
-  };
+  const reading: Reading = { refuse: UNREADABLE_VALUE, emptyBadDates: true };
   const values: CatalogValues = new Map();
   for (const { id, value } of entries) {
     const field = findField(catalog, id);
     if (!field) throw FIELD_NOT_FOUND(id, target.id, target.flavor);
     if (!field.readOnly) values.set(field.id, readValue(field, id, value, reading));
   }
-  for (const field of catalog.fields) {
-    const value = values.get(field.id);
-    if (field.required && value !== undefined && isEmpty(value)) {
-      throw FIELD_REQUIRED(target.resource, field.id, target.flavor);
-    }
-  }
+  const emptied = catalog.fields.find(isEmptied(values));
+  if (emptied) throw FIELD_REQUIRED(target.resource, emptied.id, target.flavor);
+  return values;
+}
+
+function findField(catalog: MetadataCatalog, id: string): MetadataField | undefined {
+  return catalog.fields.find((field) => field.id === id || field.singular === id);
+}
+
+function isFieldRequest(entry: unknown): entry is FieldEntry & { required?: unknown } {
+  return FieldRequest.safeParse(entry).success;
+}
+
+/** Returns a test for required fields that the values leave empty. */
+function isEmptied(values: CatalogValues): (field: MetadataField) => boolean {
+  return ({ id, required }) => required && values.has(id) && isEmpty(values.get(id) ?? '');
+}
+
+function valuesIn(catalogs: Map<string, CatalogValues>, flavor: string): CatalogValues {
+  const values: CatalogValues = catalogs.get(flavor) ?? new Map();
+  catalogs.set(flavor, values);
   return values;
 }

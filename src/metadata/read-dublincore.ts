@@ -7,19 +7,17 @@ import { readValue } from './values.ts';
 const PERIOD_PART = /(start|end)\s*=\s*([^;]+)/gi;
 const ISO_DURATION = /^P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,9})?)S)?$/;
 
-/** From when to when something took place or is to; either may be missing. */
+/** The start and end of a recording; either may be missing. */
 export interface DatedPeriod {
   start: Date | undefined;
   end: Date | undefined;
 }
 
 /**
- * The values of a catalog in Dublin Core XML, as agents and recorders write it: in whatever namespace its terms are, and
- * with blanks wherever they like. Unknown terms are left out, and so are dates that are none, and durations that no
- * recording has.
+ * Reads the values of a catalog from Dublin Core XML of capture agents, in any namespace. Ignores unknown terms, invalid
+ * dates, and durations that are invalid or too long.
  *
- * @param refuse makes the refusal of a value that its field cannot hold
- * @throws what `refuse` makes
+ * @param refuse returns the error for a value that its field cannot hold
  */
 export function readDublinCore(
   root: XmlElement,
@@ -41,7 +39,7 @@ export function readDublinCore(
   return values;
 }
 
-/** The texts of a term that say something, in the order of the XML. */
+/** Returns the texts of a term that are not empty. */
 export function termTexts(root: XmlElement, term: string): string[] {
   return root.children
     .filter(({ name }) => name === term)
@@ -49,7 +47,7 @@ export function termTexts(root: XmlElement, term: string): string[] {
     .filter((text) => text !== '');
 }
 
-/** When a recording takes place, by its first `temporal`: a period, or the instant at which it starts. */
+/** Returns the time of a recording from its first `temporal`, which is a period or a start. */
 export function periodIn(root: XmlElement): DatedPeriod {
   return parsePeriod(termTexts(root, 'temporal')[0] ?? '');
 }
@@ -66,7 +64,7 @@ function parsePeriod(text: string): DatedPeriod {
   return { start: parseDateTime(parts.get('start') ?? ''), end: parseDateTime(parts.get('end') ?? '') };
 }
 
-/** `HH:mm:ss` of an ISO 8601 duration; empty for what is none, or too long for a recording. */
+/** Converts an ISO 8601 duration to `HH:mm:ss`; empty if it is invalid or too long. */
 function durationOf(text: string): string {
   const [whole, days = 0, hours = 0, minutes = 0, seconds = 0] = ISO_DURATION.exec(text) ?? [];
   if (whole === undefined) return '';
@@ -74,7 +72,7 @@ function durationOf(text: string): string {
   return readable(Math.round(total * 1000));
 }
 
-/** `HH:mm:ss` of milliseconds; empty when it could not be read back. */
+/** Returns `HH:mm:ss`; empty if it is too long to be parsed again. */
 function readable(milliseconds: number): string {
   const text = formatDuration(milliseconds);
   return parseDuration(text) === undefined ? '' : text;

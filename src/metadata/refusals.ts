@@ -1,20 +1,19 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
 import type { FieldType, MetadataField } from './catalog.ts';
 
-/** What has metadata. */
 export type MetadataResource = 'event' | 'series';
 
 const EXCERPT_LENGTH = 500;
 
-/** What the reference calls types in its sentences, where it is not their name in capitals. */
+/** Names of types in sentences, if they differ from the type in capitals. */
 const TYPE_NAMES: Partial<Record<FieldType, string>> = { list: 'ITERABLE_TEXT', number: 'LONG' };
 
-/** Why a value is none of its field. @param allowed what the field takes: words that follow "allowed is" */
+/** Returns the reason for refusing a value. @param allowed the words after "allowed is" */
 export function unfit(id: string, value: string, allowed: string): string {
   return `the value of '${id}' is ${JSON.stringify(excerpt(value))}; allowed is ${allowed}`;
 }
 
-/** Metadata of a new resource that cannot be understood. */
+/** Unreadable metadata of a new resource. */
 export const UNPARSABLE_METADATA = refusal(
   400,
   (resource: MetadataResource, reason: string) =>
@@ -30,7 +29,7 @@ export const FLAVOR_MISSING = refusal(
   ['event'],
 );
 
-/** A catalog of a new resource that is not configured. */
+/** An unknown catalog of a new resource. */
 export const FLAVOR_UNKNOWN = refusal(
   400,
   (resource: MetadataResource, flavor: string) =>
@@ -38,7 +37,7 @@ export const FLAVOR_UNKNOWN = refusal(
   ['event', 'some/flavor'],
 );
 
-/** A field of a new resource that its catalog does not have. */
+/** An unknown field of a new resource. */
 export const FIELD_UNKNOWN = refusal(
   400,
   (id: string, flavor: string) =>
@@ -46,7 +45,7 @@ export const FIELD_UNKNOWN = refusal(
   ['colour', 'dublincore/episode'],
 );
 
-/** A field in an update of one catalog that the catalog does not have. It says event also of a series. */
+/** An unknown field in an update of one catalog. The sentence says "event" for series, too. */
 export const FIELD_NOT_FOUND = refusal(
   404,
   (id: string, resourceId: string, flavor: string) =>
@@ -64,7 +63,7 @@ export const ENTRY_INCOMPLETE = refusal(
   [{ id: 'title' }],
 );
 
-/** A required field that is empty; the type of the field, or what the sentence calls the type of the metadata. */
+/** An empty required field. `type` is the type of the field or, in updates of one catalog, the flavor. */
 export const FIELD_REQUIRED = refusal(
   400,
   (resource: MetadataResource, id: string, type: string) =>
@@ -72,17 +71,17 @@ export const FIELD_REQUIRED = refusal(
   ['event', 'title', 'TEXT'],
 );
 
-/** What sentences call the type of a field. */
+/** Returns the name of a type in sentences. */
 export function typeName({ type }: MetadataField): string {
   return TYPE_NAMES[type] ?? type.toUpperCase();
 }
 
-/** A full update that cannot be understood; it says event also of a series. */
+/** An unreadable full update. The sentence says "event" for series, too. */
 export const NOT_PARSABLE = refusal(400, (detail: string) => `Not able to parse the event metadata: ${detail}`, [
   'it is not JSON',
 ]);
 
-/** A list of fields that an update cannot be made of. */
+/** An unreadable list of fields in an update. */
 export const UNREADABLE_FIELDS = refusal(
   400,
   (text: string | undefined, reason?: string) =>
@@ -90,17 +89,16 @@ export const UNREADABLE_FIELDS = refusal(
   ['[]', 'there were no fields to update.'],
 );
 
-/** A value in an update that is none of its field. */
+/** An invalid value in an update. */
 export const UNREADABLE_VALUE = refusal(
   400,
   (reason: string) => `Unable to parse metadata fields because '${reason}'`,
   ["the value of 'duration' is no duration"],
 );
 
-/** Values without which nothing can be updated. */
 export const NO_METADATA = refusal(400, 'Unable to update metadata for series as the metadata provided is empty.');
 
-/** What was sent, as it stands in a sentence: its beginning, and nothing for what is missing. */
+/** Returns the beginning of a sent value for a sentence; empty for a missing one. */
 export function excerpt(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value.slice(0, EXCERPT_LENGTH).toWellFormed();

@@ -5,7 +5,7 @@ const FLAVOR = /^[^/]+\/[^/]+$/;
 
 const filled = z.string().refine((text) => text.trim() !== '');
 
-/** Values that are neither text nor list are taken as their JSON text; null is the empty value. */
+/** Values other than texts and lists are stored as their JSON text. Null is the empty value. */
 const Value = z.union([
   z.null(),
   z.string(),
@@ -15,36 +15,32 @@ const Value = z.union([
   z.record(z.string(), z.unknown()),
 ]);
 
-/** The parameter `type`: the flavor of a catalog, a type and a subtype with a slash between them. */
+/** The flavor of a catalog: `type/subtype`. */
 export const CatalogType = z.string().regex(FLAVOR);
 
-/**
- * The query parameter that names a catalog by its flavor. It is read as it was sent, since each endpoint says in its own
- * words what is wrong with it.
- */
+/** Returns the query parameter `type`. It accepts any text, because each endpoint refuses it with its own sentence. */
 export function catalogTypeParameter(description: string, example: string) {
-  // What is caught is documented as if it were required.
+  // The document shows a schema with `catch` as required.
   return z.string().catch('').meta({ description, pattern: FLAVOR.source, example });
 }
 
-/** The same, of an endpoint that answers about all catalogs when none is named. */
+/** Returns the optional query parameter `type`. */
 export function optionalCatalogType(description: string) {
   return z.string().optional().meta({ description, pattern: FLAVOR.source });
 }
 
-/** Which values of a list provider to answer. */
 export const ListQuery = z.object({
-  filter: z.string().optional().describe('Only values or labels that hold this.'),
+  filter: z.string().optional().describe('Only values or labels that contain this text.'),
   ...PAGE,
 });
 
-/** A field in requests. Further properties, such as those that responses have, are ignored. */
+/** A field in requests. Other properties are ignored. */
 export const FieldRequest = z.looseObject({
   id: filled.meta({ description: 'Identifier of the field', example: 'title' }),
   value: Value.meta({ description: 'The new value; null empties the field', example: 'Lecture 1' }),
 });
 
-/** `[{id, value}]`: the fields of one catalog that are to change. */
+/** `[{id, value}]`: the changed fields of one catalog. */
 export const FieldsRequest = z.array(FieldRequest).meta({ id: 'MetadataValues' });
 
 /** A catalog in requests. */
@@ -84,10 +80,7 @@ export const CatalogJson = z
     title: z.string().meta({ description: 'Translation key' }),
     label: z.string().meta({ description: 'The same as title' }),
     fields: z.array(FieldJson),
-    locked: z
-      .string()
-      .optional()
-      .meta({ description: 'Present while a workflow keeps the catalog from being changed' }),
+    locked: z.string().optional().meta({ description: 'Present while an active workflow locks the catalog' }),
   })
   .meta({ id: 'MetadataCatalog' });
 export type CatalogJson = z.infer<typeof CatalogJson>;

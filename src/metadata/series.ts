@@ -2,7 +2,7 @@ import type { Series } from '#platform/database/schema.ts';
 import type { MetadataCatalog } from './catalog.ts';
 import { fieldsOf } from './core-field.ts';
 
-/** A description in the size of text_long, although its type is text. */
+/** The limit of `text_long`, for a field of the type `text`. */
 const DESCRIPTION_BYTES = 100_000;
 
 const field = fieldsOf<keyof Series & string>('EVENTS.SERIES.DETAILS.METADATA.');
@@ -40,7 +40,7 @@ export const SERIES_CORE_FIELDS = [
   }),
   field('creator', 'ORGANIZERS', 'mixed_text', {
     translatable: false,
-    // By the name of `creator` the JSON shows the account that made the series; only the sorting is by organizers.
+    // In the JSON, `creator` is the account that created the series; as a sort criterion it means the organizers.
     ...{ column: 'organizers', json: 'organizers', sort: 'creator' },
     filter: { name: 'organizers', repeated: 'any' },
     example: ['Institute of Mathematics'],

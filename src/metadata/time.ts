@@ -2,7 +2,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:T.*)?$/;
 const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|\+00:?00)?$/;
 const DURATION = /^(\d{1,4}):(\d{2}):(\d{2})(?:\.(\d{1,3}))?$/;
 
-/** Midnight UTC of `YYYY-MM-DD` (a time after it is ignored), or undefined when there is no such day. */
+/** Parses `YYYY-MM-DD` as midnight UTC, ignoring a time after it; undefined if the day does not exist. */
 export function parseDate(text: string): Date | undefined {
   const match = DATE.exec(text.trim());
   if (!match) return undefined;
@@ -13,7 +13,7 @@ export function parseDate(text: string): Date | undefined {
   return real && year > 0 ? date : undefined;
 }
 
-/** Milliseconds since midnight of `HH:mm`, `HH:mm:ss`, both with an optional `Z`; undefined for anything else. */
+/** Parses `HH:mm` or `HH:mm:ss`, with an optional `Z`, as milliseconds since midnight; undefined for anything else. */
 export function parseTime(text: string): number | undefined {
   const match = TIME.exec(text.trim());
   if (!match) return undefined;
@@ -22,7 +22,7 @@ export function parseTime(text: string): number | undefined {
   return ((hours * 60 + minutes) * 60 + seconds) * 1000;
 }
 
-/** Milliseconds of `HH:mm:ss`; undefined for anything else. */
+/** Parses `HH:mm:ss` as milliseconds; undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text.trim());
   if (!match) return undefined;
@@ -34,8 +34,8 @@ export function parseDuration(text: string): number | undefined {
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 
 /**
- * A date and time in ISO 8601, in UTC unless it says otherwise, or midnight UTC of a date; undefined for anything else,
- * and for what is not in the years 1 to 9999 of UTC.
+ * Parses an ISO 8601 date and time (UTC by default), or a date as midnight UTC. Returns undefined for anything else, and
+ * outside of the years 1 to 9999 in UTC.
  */
 export function parseDateTime(text: string): Date | undefined {
   const word = text.trim();
@@ -43,12 +43,12 @@ export function parseDateTime(text: string): Date | undefined {
   if (!day || !word.includes('T')) return day;
   if (!DATE_TIME.test(word)) return undefined;
   const instant = new Date(/(?:Z|[+-]\d{2}:?\d{2})$/.test(word) ? word : `${word}Z`);
-  // A time zone can carry the first and the last day out of what has four digits. Of no date at all there is no year.
+  // A time zone can move the first and the last day out of the range. The year of an invalid date is NaN.
   const year = instant.getUTCFullYear();
   return year >= 1 && year <= 9999 ? instant : undefined;
 }
 
-/** `HH:mm:ss` of milliseconds, with a fraction when they are not whole seconds. */
+/** Formats milliseconds as `HH:mm:ss`, with a fraction if they are not whole seconds. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
@@ -57,7 +57,7 @@ export function formatDuration(milliseconds: number): string {
   return fraction === 0 ? text : `${text}.${String(fraction).padStart(3, '0')}`;
 }
 
-/** `YYYY-MM-DDThh:mm:ssZ`, the contract's form. */
+/** Formats an instant as `YYYY-MM-DDThh:mm:ssZ`. */
 export function formatInstant(date: Date): string {
   return `${date.toISOString().slice(0, -5)}Z`;
 }

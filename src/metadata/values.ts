@@ -3,16 +3,16 @@ import { type FieldType, type FieldValue, type MetadataField, takesList } from '
 import { excerpt, unfit } from './refusals.ts';
 import { parseDate, parseDateTime, parseDuration, parseTime } from './time.ts';
 
-/** How long a text may be, in bytes of UTF-8: PostgreSQL's indexes, which have it, hold no longer ones. */
+/** The maximum length of a text that fits into PostgreSQL's indexes. */
 export const TEXT_BYTES = 2000;
 const LONG_TEXT_BYTES = 100_000;
 const LIST_ITEMS = 1000;
 
-/** How a request takes values it cannot read. */
+/** The handling of unreadable values. */
 export interface Reading {
-  /** The refusal of the whole request. */
+  /** Returns the error that refuses the request. */
   refuse(reason: string): HttpError;
-  /** A date or time that is none counts as empty, instead of being refused (compatibility 3.9, PUT). */
+  /** True to read an invalid date or time as empty instead of refusing it (compatibility 3.9, PUT). */
   emptyBadDates: boolean;
 }
 
@@ -33,10 +33,10 @@ const SHAPES: Partial<Record<FieldType, Shape>> = {
 const DATES: ReadonlySet<FieldType> = new Set(['date', 'start_date', 'start_time']);
 
 /**
- * The value of a field as a request holds it: anything but a text is taken as its JSON text, null as the empty one, lists
- * may be given as such a text. Halves of surrogate pairs become U+FFFD.
+ * Reads the value of a field in a request. Values other than texts become their JSON text, null becomes empty, and lists may
+ * be sent as JSON text. Lone surrogates become U+FFFD.
  *
- * @param sentAs the identifier the request calls the field by
+ * @param sentAs the identifier of the field in the request
  * @throws {HttpError} 400, naming the field
  */
 export function readValue(field: MetadataField, sentAs: string, value: unknown, reading: Reading): FieldValue {
@@ -61,18 +61,18 @@ function readText(field: MetadataField, value: unknown, reading: Reading): strin
   throw reading.refuse(unfit(field.id, word, shape.allowed));
 }
 
-/** What follows the day counts only when both together are an instant. */
+/** Drops what follows the day, unless both together are an instant. */
 function dayOrInstant(word: string): string {
   return parseDateTime(word) ? word : word.slice(0, 10);
 }
 
-/** A text with commas between its items, or a list after all. */
+/** Reads a comma-separated text or a list. */
 function listOfSingular(value: unknown): unknown[] {
   if (value === null) return [];
   return listIn(value) ?? (typeof value === 'string' ? value.split(',') : [value]);
 }
 
-/** A list, or a text that holds one as JSON; null and the empty text are the empty list. */
+/** Reads a list, or the JSON text of one. Null and the empty text are the empty list. */
 function listOf(field: MetadataField, value: unknown, reading: Reading): unknown[] {
   const list = value === '' || value === null ? [] : listIn(value);
   if (list) return list;
@@ -94,7 +94,7 @@ function listIn(value: unknown): unknown[] | undefined {
   }
 }
 
-/** PostgreSQL's text holds neither NUL nor half a surrogate pair. */
+/** Checks the length and rejects NUL. PostgreSQL stores neither NUL nor lone surrogates. */
 function checked(text: string, field: MetadataField, reading: Reading): string {
   if (text.includes('\0')) throw reading.refuse(`the value of '${field.id}' holds a NUL character`);
   const limit = maxBytes(field);
@@ -109,7 +109,7 @@ function maxBytes(field: MetadataField): number {
   return field.maxBytes ?? (field.type === 'text_long' ? LONG_TEXT_BYTES : TEXT_BYTES);
 }
 
-/** Whether indexes hold any value of a text in their order. */
+/** True if every value of the field fits into an ordered index. */
 export function isIndexable(field: MetadataField): boolean {
   return maxBytes(field) <= TEXT_BYTES;
 }
@@ -120,7 +120,7 @@ function stringify(value: unknown, field: MetadataField, reading: Reading): stri
   try {
     return JSON.stringify(value);
   } catch {
-    // JSON.parse reads more levels than JSON.stringify can write.
+    // JSON.stringify fails on nesting that JSON.parse accepts.
     throw reading.refuse(`the value of '${field.id}' is nested too deeply`);
   }
 }

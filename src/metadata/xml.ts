@@ -1,4 +1,4 @@
-/** Everything but the characters that XML 1.0 allows; a lone surrogate is not one of them. */
+/** Matches characters that XML 1.0 does not allow, such as lone surrogates. */
 const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 const ESCAPES: Record<string, string> = {
@@ -6,16 +6,16 @@ const ESCAPES: Record<string, string> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-  // A parser turns a bare carriage return into a line feed.
+  // Parsers turn a bare carriage return into a line feed.
   '\r': '&#13;',
 };
 
-/** Whether XML 1.0 can hold every character of a text. */
+/** True if XML 1.0 allows every character of a text. */
 export function isXmlText(text: string): boolean {
   return text.search(ILLEGAL) < 0;
 }
 
-/** A text as it stands in an XML element or attribute. Characters that XML 1.0 cannot hold are left out. */
+/** Escapes a text for an XML element or attribute. Drops characters that XML 1.0 does not allow. */
 export function xmlText(text: string): string {
   return text.replace(ILLEGAL, '').replace(/[&<>"\r]/g, (character) => ESCAPES[character] ?? character);
 }

@@ -11,17 +11,16 @@ const ApiInfo = z
   .object({ url: z.url().describe('Address of the API.'), version: Version.describe('The newest version.') })
   .meta({ id: 'ApiInfo' });
 
-/** Every version the API speaks, oldest first. */
+/** All versions of the API, oldest first. */
 const ApiVersions = z.object({ versions: z.array(Version), default: Version }).meta({ id: 'ApiVersions' });
 
-/** The version of answers to requests that ask for none. */
+/** The version for requests that ask for none. */
 const DefaultVersion = z.object({ default: Version }).meta({ id: 'DefaultVersion' });
 
 const DEFAULT = `v${NEWEST_VERSION}` as const;
 const VERSIONS = { versions: API_VERSIONS.map((version) => `v${version}` as const), default: DEFAULT };
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
   config: { publicUrl: string };
 }
 
@@ -30,7 +29,7 @@ export const apiInfo = defineEndpoint({
   path: '/api',
   access: 'public',
   summary: 'Address and newest version of the API',
-  description: 'A first request to see that the API is there.',
+  description: 'Use it to check the connection.',
   answers: {
     200: {
       description: 'Address and newest version.',
@@ -47,7 +46,7 @@ export const apiVersions = defineEndpoint({
   path: '/api/version',
   access: 'public',
   summary: 'All versions of the API',
-  description: 'Which versions can be asked for with the header `Accept`, oldest first.',
+  description: 'The versions that the header `Accept` may ask for, oldest first.',
   answers: { 200: { description: 'The versions.', plain: true, body: ApiVersions, example: VERSIONS } },
   handle: ({ c }) => c.json(VERSIONS),
 });
@@ -56,15 +55,15 @@ export const defaultVersion = defineEndpoint({
   method: 'get',
   path: '/api/version/default',
   access: 'public',
-  summary: 'The version answered by default',
-  description: 'What requests get that ask for no version.',
+  summary: 'The default version',
+  description: 'The version for requests that ask for none.',
   answers: {
     200: { description: 'The version.', plain: true, body: DefaultVersion, example: { default: DEFAULT } },
   },
   handle: ({ c }) => c.json({ default: DEFAULT }),
 });
 
-/** The reference document as this server hands it out. */
+/** The OpenAPI document with the public URL of this server. */
 export interface ServedDocument {
   text: string;
   etag: string;
@@ -75,7 +74,7 @@ export const apiDocument = defineEndpoint({
   path: '/api/openapi.json',
   access: 'public',
   summary: 'This document',
-  description: 'The API as an OpenAPI 3.1 document, from which clients can be generated.',
+  description: 'The OpenAPI 3.1 document of the API, for reading and for generating clients.',
   answers: {
     200: {
       description: 'The document.',
@@ -84,7 +83,7 @@ export const apiDocument = defineEndpoint({
       example: { openapi: '3.1.1', info: { title: 'Inlet', version: NEWEST_VERSION }, paths: {} },
       headers: TAGGED_HEADERS,
     },
-    304: { description: 'It has not changed since the answer with this `ETag`.' },
+    304: { description: 'The document still has this `ETag`.' },
   },
   handle: ({ c }, { document }: { document: ServedDocument }) => {
     const headers = { ETag: document.etag, 'Cache-Control': 'no-cache' };

@@ -5,26 +5,26 @@ import type { Description } from '#platform/http/endpoint/endpoint.ts';
 import { schemasOfTexts } from '#platform/http/endpoint/schemas.ts';
 import { operationOf } from './operation.ts';
 
-/** What has to be known of the API as a whole; Markdown. */
+/** The introduction of the document, in Markdown. */
 const INTRODUCTION = `Events (recordings) and series: their metadata, access control lists, tracks, publications and scheduling.
 
-**Versions.** \`Accept: application/v1.11.0+json\` asks for one; \`application/json\`, \`*/*\` or no header at all get the
-newest. Answers carry the media type of their version. What came later than 1.0.0 says so (\`x-since\`); a field is
-missing in answers of older versions.
+**Versions.** \`Accept: application/v1.11.0+json\` asks for a version; \`application/json\`, \`*/*\` or no header ask for the
+newest one. Answers have the media type of their version. \`x-since\` marks what was added after 1.0.0; older versions omit
+such fields.
 
-**Forms.** Requests carry form fields; those that hold JSON hold it as text (\`contentMediaType\`). Unknown fields and
-query parameters are ignored.
+**Forms.** Requests carry form fields. Fields with JSON carry it as text (\`contentMediaType\`). Unknown fields and query
+parameters are ignored.
 
-**Errors.** A refusal is a bare sentence as \`text/plain\`; only scheduling conflicts are JSON. What an account may not
-read does not exist for it (404).
+**Errors.** An error is a sentence as \`text/plain\`; only scheduling conflicts are JSON. A resource that the account may
+not read answers 404.
 
-**Browsers.** Pages of other sites may change nothing, unless the operator lists them (\`CORS_ORIGINS\`); who signed in to
-\`/admin\` needs no credentials here, as long as that lasts.
+**Browsers.** Pages of other sites cannot change anything unless the operator lists them in \`CORS_ORIGINS\`. Users who are
+signed in to \`/admin\` need no other credentials.
 
-**Acting for others.** An account with \`ROLE_SUDO\` may send \`X-RUN-AS-USER\` (a user name) and
-\`X-RUN-WITH-ROLES\` (roles with commas between them).
+**Acting for other users.** An account with \`ROLE_SUDO\` may send \`X-RUN-AS-USER\` (a user name) and
+\`X-RUN-WITH-ROLES\` (comma-separated roles).
 
-**Times** are in UTC; durations and sizes are in milliseconds and bytes.`;
+**Units.** Times are in UTC, durations in milliseconds, sizes in bytes.`;
 
 interface ObjectSchema {
   'x-introduced'?: Since;
@@ -34,9 +34,8 @@ interface ObjectSchema {
 }
 
 /**
- * Tells what came with which version, by the table that a schema carries as `x-introduced`: a property that the first
- * version did not have gets `x-since`, and is not required. `x-required-since` says from which version on it is there
- * all the same.
+ * Replaces `x-introduced` of a schema: a property that was added after the first version gets `x-since` and becomes
+ * optional. `x-required-since` holds the version from which it is always present.
  */
 function markVersions<D extends { components?: { schemas?: object } }>(document: D): D {
   for (const schema of Object.values(document.components?.schemas ?? {}) as ObjectSchema[]) {
@@ -46,7 +45,7 @@ function markVersions<D extends { components?: { schemas?: object } }>(document:
     const later = Object.keys(schema.properties ?? {}).filter((name) => Object.hasOwn(since, name));
     for (const name of later) {
       const property = schema.properties?.[name] ?? {};
-      // Beside a reference other keywords are allowed since 3.1.
+      // OpenAPI 3.1 allows other keywords beside a reference.
       property['x-since'] = since[name];
       if (!schema.required?.includes(name)) continue;
       schema.required = schema.required.filter((each) => each !== name);
@@ -56,10 +55,10 @@ function markVersions<D extends { components?: { schemas?: object } }>(document:
   return document;
 }
 
-/** Where the document says the API is, until a server puts its own address there. */
+/** Replaced by the public URL of the server. */
 const PLACEHOLDER_SERVER = 'http://127.0.0.1:8080';
 
-/** Endpoints that stand together in the reference. */
+/** A group of endpoints in the document. */
 export interface Group<E extends Description = Description> {
   name: string;
   /** A sentence; Markdown. */
@@ -67,7 +66,7 @@ export interface Group<E extends Description = Description> {
   endpoints: readonly E[];
 }
 
-/** The declared endpoints as an OpenAPI 3.1 document; those without a summary are not in it. */
+/** Builds an OpenAPI 3.1 document of the endpoints that have a summary. */
 export function buildDocument(groups: readonly Group[]) {
   const paths: ZodOpenApiPathsObject = {};
   for (const { name, endpoints } of groups) {
@@ -105,7 +104,7 @@ export function buildDocument(groups: readonly Group[]) {
   );
 }
 
-/** Schemas of what is sent, by their identifiers. */
+/** Returns the input schemas by identifier. */
 function sent(schemas: readonly z.ZodType[]) {
   return Object.assign({}, ...schemas.map((schema) => createSchema(schema, { io: 'input' }).components));
 }

@@ -33,7 +33,7 @@ import type { ShownRefusal } from '#platform/http/errors/refusal.ts';
 import { SILENT } from '#platform/http/form/body.ts';
 import { FORM_TOO_LONG, UNREADABLE_FORM } from '#platform/http/form/form.ts';
 
-/** Wherever somebody may sign in. */
+/** Refusals of endpoints that accept credentials. */
 const WITH_CREDENTIALS = [
   WRONG_PASSWORD,
   NOT_BASIC,
@@ -46,51 +46,54 @@ const WITH_CREDENTIALS = [
   DATABASE_AWAY,
   OTHERS_CHANGE_IT,
 ];
-/** What any request to the API may meet. */
+/** Refusals of acting for another user. */
 const ACTING = [NEEDS_SUDO, RIGHTS_GUARDED, ORGANIZATION_GUARDED, NO_SUCH_ORGANIZATION, NO_SUCH_USER];
-/** What whoever has to sign in may meet, too. */
+/** Refusals of endpoints that require credentials. */
 const SIGNED_IN = [UNSTORABLE, SIGN_IN, UNAUTHORIZED];
-/** What whoever sends a form without files may meet, too. */
+/** Refusals of endpoints with a form without files. */
 const WITH_FORM = [UNREADABLE_FORM, FORM_TOO_LONG, SILENT];
 
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is invalid or contradicts itself.',
-  401: 'The request has no credentials or wrong ones, or the account may read but not change this.',
-  403: 'The account lacks the role that this needs, or what is asked for is forbidden.',
-  404: 'It does not exist, or the account may not read it.',
-  406: 'The version asked for does not exist or does not have this.',
-  408: 'Nothing more was received.',
-  409: 'It contradicts the state that things are in.',
-  410: 'It is not there any more.',
-  412: 'The user to act as does not exist, or the version of the protocol is another.',
+  401: 'The credentials are missing or wrong, or the account may read but not change the resource.',
+  403: 'The account lacks the required role, or the request is forbidden.',
+  404: 'The resource does not exist, or the account may not read it.',
+  406: 'The requested version does not exist or lacks this endpoint.',
+  408: 'The client stopped sending the request.',
+  409: 'The request conflicts with the state of the resource.',
+  410: 'The resource no longer exists, or its URL has expired.',
+  412: 'The user to act as does not exist, or the version of the protocol is not supported.',
   413: 'The request is too large.',
-  415: 'The request is not in the form that this needs.',
-  416: 'The file has no such part.',
-  422: 'The key has been used for another request.',
-  423: 'Somebody else is at it.',
+  415: 'The media type of the request is not supported.',
+  416: 'The requested range is outside of the file.',
+  422: 'The idempotency key was used for another request.',
+  423: 'Another request holds the lock.',
   429: 'Too many wrong passwords.',
-  460: 'What came is not what was meant.',
-  500: 'Something failed that should not have.',
-  503: 'A part that this depends on does not answer; try again.',
-  507: 'There is no room left.',
+  460: 'The checksum of the received bytes does not match.',
+  500: 'Internal error.',
+  503: 'A required service does not answer. Try again later.',
+  507: 'The storage is full.',
 };
 
 const EXAMPLE_CHALLENGE =
   'Digest realm="Opencast", qop="auth", nonce="tf3x1c-9f86d081884c7d65-5vGeaH0cOlmL_gHgwLbyLQ", algorithm=MD5';
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds until the next try.', schema: { type: 'string' } },
+} as const;
 const HEADERS: Readonly<Record<number, ZodOpenApiResponseObject['headers']>> = {
   401: {
     'WWW-Authenticate': {
-      description: 'How to sign in; absent for an account that may not change what it asks to change.',
+      description: 'The accepted credentials; absent if the account may read but not change the resource.',
       schema: { type: 'string', examples: [`${EXAMPLE_CHALLENGE}, ${BASIC}`] },
     },
   },
-  429: { 'Retry-After': { description: 'In how many seconds to try again.', schema: { type: 'string' } } },
-  503: { 'Retry-After': { description: 'In how many seconds to try again.', schema: { type: 'string' } } },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
 };
 
 const shared = new Map<string, ZodOpenApiResponseObject>();
 
-/** The refusals of an endpoint by status, each a bare sentence. Those that many have in common are shared. */
+/** Returns the refusals of an endpoint by status. Endpoints with the same refusals share a component. */
 function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResponseObject> {
   const own = byStatus([...(endpoint.refusals ?? []), ...(endpoint.repeatable?.refusals ?? [])]);
   const common = byStatus(commonOf(endpoint));
@@ -104,7 +107,7 @@ function refusalsOf(endpoint: Description): Record<string, ZodOpenApiResponseObj
   );
 }
 
-/** Where nobody is asked who they are. */
+/** Paths without authentication. */
 const OPEN = /^\/(?:$|health|direct-uploads)/;
 
 function commonOf({ method, path, access, form, writes }: Description): ShownRefusal[] {
@@ -117,14 +120,9 @@ function commonOf({ method, path, access, form, writes }: Description): ShownRef
     ...(known || access !== 'public' ? WITH_CREDENTIALS : []),
     ...(known ? ACTING : []),
     ...(inApi ? [NO_VERSION] : []),
-    ...(access === 'public' ? [] : [...SIGNED_IN, needed(access)]),
+    ...(access === 'public' ? [] : [...SIGNED_IN, access.length > 0 ? NEEDS_ROLE.about(access) : ADMINISTRATORS_ONLY]),
     ...(form && !form.streams ? WITH_FORM : []),
   ];
-}
-
-/** What whoever lacks the role gets. */
-function needed(access: readonly string[]): ShownRefusal {
-  return access.length > 0 ? NEEDS_ROLE.about(access) : ADMINISTRATORS_ONLY;
 }
 
 function byStatus(refusals: readonly ShownRefusal[]): Map<number, string[]> {
@@ -157,7 +155,7 @@ function refusal(status: number, sentences: readonly string[]): ZodOpenApiRespon
 
 const NEWEST_FIRST = [...API_VERSIONS].reverse();
 
-/** An endpoint as an operation of the document. */
+/** Returns the operation of an endpoint. */
 export function operationOf(endpoint: Description, tag: string): ZodOpenApiOperationObject {
   const { method, path, params, query, repeatable, form, access, since, summary, description } = endpoint;
   const refusals = refusalsOf(endpoint);
@@ -205,7 +203,7 @@ function requestBody(form: Form): ZodOpenApiRequestBodyObject {
   };
 }
 
-/** A form whose fields have their part of the example, too. */
+/** Copies the example of a form to its fields. */
 function withExamples({ shape }: Form['schema'], example: Form['example']) {
   return z.object(
     Object.fromEntries(
@@ -227,7 +225,7 @@ function responseOf(answer: Answer, { since }: Description): ZodOpenApiResponseO
   };
 }
 
-/** A response that may be a sentence as well. */
+/** Adds the sentences of a refusal to a response with the same status. */
 function withContent(
   response: ZodOpenApiResponseObject,
   refusal: ZodOpenApiResponseObject | undefined,
@@ -236,7 +234,7 @@ function withContent(
   return { ...response, content: { ...response.content, ...refusal.content } };
 }
 
-/** One media type for each version that has the endpoint; the example is of the newest. */
+/** Returns one media type for each version of the endpoint. The newest has the example. */
 function contentOf(
   { plain, page, mediaType: text, example }: Answer,
   schema: NonNullable<Answer['body']>,

@@ -174,7 +174,7 @@ test('of two who accept one draft at once, one makes an event, and the other hea
 test('an acceptance that is refused leaves the draft as it was', async () => {
   const track = await add();
   await acceptDraft(process(), newEvent('taken'), await opened());
-  await expect(acceptDraft(process(), newEvent('taken'))).rejects.toThrow('exists already');
+  await expect(acceptDraft(process(), newEvent('taken'))).rejects.toThrow('already exists');
   expect(await held()).toEqual([track]);
   await acceptDraft(process(), newEvent('free'));
   expect(await rows('tracks')).toMatchObject([{ id: track.id, event_id: 'free' }]);

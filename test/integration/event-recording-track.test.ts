@@ -121,7 +121,7 @@ describe('POST /api/events/{id}/track for a scheduled event whose recording has 
     const first = await presenter();
     expect(await track(id, 'presenter/source', bytes(500), true)).toMatchObject({
       status: 409,
-      text: `The recording of the event '${id}' has come already.`,
+      text: `The recording of the event '${id}' has already arrived.`,
     });
     expect((await track(id, 'captions/source', VTT, true)).status).toBe(200);
     expect(await presenter()).toEqual(first);

@@ -168,7 +168,7 @@ test('deleting a scheduled event frees its slot, before its recording has come a
 });
 
 describe('a second recording of a scheduled event', () => {
-  const already = (id: string) => `The recording of the event '${id}' has come already.`;
+  const already = (id: string) => `The recording of the event '${id}' has already arrived.`;
 
   test.each(['INSTANTIATED', 'PAUSED', 'SUCCEEDED', 'STOPPED'])(
     'is refused with 409 when the workflow of the first is %s, and nothing of the request is applied',

@@ -202,7 +202,7 @@ describe('a scheduled event', () => {
 });
 
 describe('an identifier that is taken', () => {
-  const taken = (id: string) => `An event with the identifier '${id}' exists already.`;
+  const taken = (id: string) => `An event with the identifier '${id}' already exists.`;
 
   test('is refused in a sentence, not as a conflict of times', async () => {
     const identifier = `taken-${randomUUID()}`;
@@ -241,7 +241,7 @@ describe('a recording that is sent along', () => {
 
   test('is refused with a rule: nothing says which event it belongs to', async () => {
     expect(await refused([...scheduledFields(days(3)), clip])).toBe(
-      "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",
+      "Recordings cannot be sent with an 'rrule', because it creates several events. Send each recording to its event.",
     );
   });
 });
@@ -267,7 +267,7 @@ describe('the events of a rule', () => {
 
   test('have titles with room for a number, which can be written back', async () => {
     expect(await refused(scheduledFields(days(12), 'é'.repeat(999)))).toBe(
-      "The value of 'title' has 1998 bytes of UTF-8; allowed are 1997, because numbers are added to it.",
+      "'title' has 1998 bytes of UTF-8. With an 'rrule' at most 1997 are allowed, because a number is appended.",
     );
     const [id = ''] = await several(scheduledFields(days(12), 'x'.repeat(1997)));
     const title = (await event(id)).title as string;

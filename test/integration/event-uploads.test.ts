@@ -229,7 +229,7 @@ describe('uploads of POST /api/events/{id}', () => {
 
   test.each([
     ['was never scheduled', false, 'awaits no recording; the uploads were not used'],
-    ['has its recording', true, 'has come already'],
+    ['has its recording', true, 'has already arrived'],
   ])('for an event that %s are refused', async (_, scheduled, reason) => {
     const event = scheduled ? await bench.scheduled() : await bench.event();
     if (scheduled) expect((await change(event, [slides()])).status).toBe(204);

@@ -105,7 +105,7 @@ test('of two uploads with the same identifier one wins, and nothing of the other
   const answers = await Promise.all([post(app, parts), post(app, parts)]);
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
   const loser = answers.find(({ status }) => status === 409);
-  expect(await loser?.text()).toBe("An event with the identifier 'chosen' exists already.");
+  expect(await loser?.text()).toBe("An event with the identifier 'chosen' already exists.");
   expect(await counts(app)).toEqual({ events: before.events + 1, staged: 0, stored: before.stored + 1 });
 });
 

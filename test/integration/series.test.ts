@@ -203,7 +203,7 @@ describe('creation', () => {
     const acl = [ace('ROLE_ADA', 'write'), ace('ROLE_BOB')];
     expect(await createSeries(app, { identifier, title: 'First' }, acl)).toBe(identifier);
     const again = { metadata: catalogOf({ identifier, title: 'Second' }), acl: '[]' };
-    const text = `A series with the identifier '${identifier}' exists already.`;
+    const text = `A series with the identifier '${identifier}' already exists.`;
     expect(await post(again, ada)).toMatchObject({ status: 409, text });
     expect(await post(again, bob)).toMatchObject(UNAUTHORIZED);
     expect(await read(identifier, '?withacl=true')).toMatchObject({ title: 'First', acl });

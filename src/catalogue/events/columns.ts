@@ -10,17 +10,16 @@ type EventField = (typeof EVENT_CORE_FIELDS)[number];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WITHOUT_SECONDS = /^(\d{2}:\d{2})Z?$/;
-/** Dots alone would lead out of the folder in an address. */
+/** Rejects `.` and `..`, which would change the path of a URL. */
 const IDENTIFIER = /^(?!\.\.?$)[A-Za-z0-9._~:@-]{1,255}$/;
 
-/** The columns of an event that its default catalog fills. */
+/** The columns of an event that hold its default catalog. */
 export type MetadataColumns = Columns<EventField> & Pick<Selectable<Event>, 'series_id' | 'start_date' | 'duration'>;
 
 /**
- * The columns for a new event from the values of `dublincore/episode`. Without a start, recording began now; with a
- * time only, today. It counts as created when it started, unless the client says otherwise.
+ * Converts values of `dublincore/episode` to the columns of a new event. `created` defaults to the start.
  *
- * @throws {HttpError} 400 for a date, time or duration that is none
+ * @throws {HttpError} 400 for an invalid date, time or duration
  */
 export function newEventColumns(
   values: CatalogValues,
@@ -32,17 +31,16 @@ export function newEventColumns(
     series_id: chosenSeries(values) ?? null,
     start_date: start,
     duration: durationOf(textIn(values, 'duration')),
-    created: creationOf(textIn(values, 'created'), start),
+    created: instantOf('created', textIn(values, 'created'), 'a date such as 2026-01-31T13:30:00Z') ?? start,
   };
 }
 
 /**
- * The columns that values of `dublincore/episode` change in an event; those that hold the value already are not among
- * them. Fields that are not given change nothing, nor do read-only ones, an empty start, or what `episodeValues` shows:
- * writing back what was read leaves seconds and milliseconds alone that it does not show. With another start it counts as
- * created then.
+ * Returns the columns of an event that values of `dublincore/episode` change. Missing fields, read-only fields and an empty
+ * start change nothing. Writing back what `episodeValues` shows changes nothing either, although it shows no milliseconds.
+ * A new start also sets `created`.
  *
- * @throws {HttpError} 400 for a date, time or duration that is none
+ * @throws {HttpError} 400 for an invalid date, time or duration
  */
 export function changedColumns(values: CatalogValues, current: MetadataColumns): Updateable<Event> {
   const changes: Updateable<Event> = {};
@@ -61,7 +59,7 @@ export function changedColumns(values: CatalogValues, current: MetadataColumns):
   return { ...changes, ...differingColumns(givenColumns(EVENT_CORE_FIELDS, values), current) };
 }
 
-/** The values of `dublincore/episode` of an event, by field; the start as one instant. */
+/** Returns the values of `dublincore/episode` of an event. `startDate` holds date and time. */
 export function episodeValues(event: MetadataColumns & Pick<Selectable<Event>, 'id' | 'created'>): CatalogValues {
   return valuesOf(EVENT_CORE_FIELDS, event)
     .set('isPartOf', event.series_id ?? '')
@@ -71,30 +69,29 @@ export function episodeValues(event: MetadataColumns & Pick<Selectable<Event>, '
     .set('identifier', event.id);
 }
 
-/** The series that the values put an event into; null takes it out of its series, undefined says nothing of it. */
+/** Returns the series that the values choose: null for no series, undefined if they do not mention it. */
 export function chosenSeries(values: CatalogValues): string | null | undefined {
   return values.has('isPartOf') ? textIn(values, 'isPartOf') || null : undefined;
 }
 
-/** The identifier a client chose, if it did. @throws {HttpError} 400 */
+/** Returns the identifier that a client chose, if any. @throws {HttpError} 400 */
 export function chosenIdentifier(values: CatalogValues): string | undefined {
   const id = textIn(values, 'identifier');
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
-  const allowed = '1 to 255 letters, digits and . _ ~ : @ -, not dots alone';
-  throw UNPARSABLE_METADATA('event', unfit('identifier', id, allowed));
+  throw unparsable('identifier', id, '1 to 255 letters, digits and . _ ~ : @ -, except . and ..');
 }
 
 function durationOf(value: string): number | null {
   if (value === '') return null;
   const duration = parseDuration(value);
   if (duration !== undefined) return duration;
-  throw UNPARSABLE_METADATA('event', unfit('duration', value, 'a duration such as 01:30:00'));
+  throw unparsable('duration', value, 'a duration such as 01:30:00');
 }
 
 /**
- * When a new event starts, by the fields `startDate` (a day, or a whole instant) and `startTime` (UTC), either of them
- * possibly empty: a day without a time starts at midnight, a time without a day is meant for today, and neither means now.
+ * Returns the start of a new event from `startDate` (a day or an instant) and `startTime` (UTC). Either may be empty: a day
+ * alone means midnight, a time alone means today, and neither means now.
  *
  * @throws {HttpError} 400
  */
@@ -105,9 +102,9 @@ export function startOfNew(date: string, time: string, now: Date): Date {
 }
 
 /**
- * When an event starts after an update: `startDate` changes only the day unless it is a whole instant, `startTime`
- * only the time of day; one that is empty changes nothing. A time of hours and minutes alone keeps the seconds when it
- * is the event's time already, so that what was read can be written back.
+ * Returns the start of an event after an update. `startDate` changes the day, and the time if it is an instant; `startTime`
+ * changes the time of day. An `HH:mm` equal to the current time keeps the seconds, so that writing back what was read
+ * changes nothing.
  *
  * @throws {HttpError} 400
  */
@@ -117,11 +114,6 @@ export function startAfter(date: string, time: string, current: Date): Date {
   const same = WITHOUT_SECONDS.exec(time)?.[1] === current.toISOString().slice(11, 16);
   const chosen = same ? (given?.time ?? sinceMidnight) : (timeOf(time) ?? given?.time ?? sinceMidnight);
   return at(given?.day ?? midnight(current), chosen);
-}
-
-/** When a new event was created: as its field `created` says, or when it starts. @throws {HttpError} 400 */
-export function creationOf(created: string, start: Date): Date {
-  return instantOf('created', created, 'a date such as 2026-01-31T13:30:00Z') ?? start;
 }
 
 function dayOf(date: string): { day: Date; time: number | undefined } | undefined {

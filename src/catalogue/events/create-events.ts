@@ -15,10 +15,10 @@ import type { NewTrack } from './tracks.ts';
 import { type EventWrite, type OwnColumns, writeEvents } from './write-events.ts';
 
 /**
- * The recordings of a plan with their events' identifiers and titles. Those that a rule gave are numbered from 1, with
- * as many digits as the last one has, and their identifiers are not for the client to choose.
+ * Returns the recordings of a plan with the identifiers and titles of their events. Recordings of a recurrence rule get
+ * generated identifiers and a number after the title.
  *
- * @throws {HttpError} 400 for a title that has no room for a number
+ * @throws {HttpError} 400 for a title that is too long for a number
  */
 function occurrencesIn(
   { periods, recurring }: RecordingPlan,
@@ -33,15 +33,9 @@ function occurrencesIn(
   });
 }
 
-/** What a scheduled event has of its own: it is created when it starts, whatever its metadata say. */
-function scheduledColumns({ eventId, title, start, end }: Occurrence): OwnColumns {
-  return {
-    id: eventId,
-    title,
-    start_date: start,
-    created: start,
-    duration: end.getTime() - start.getTime(),
-  };
+/** Returns the columns that differ between the events of a plan. `created` is the start, whatever the metadata say. */
+function scheduledColumns({ eventId: id, title, start, end }: Occurrence): OwnColumns {
+  return { id, title, start_date: start, created: start, duration: end.getTime() - start.getTime() };
 }
 
 function requireRoom(title: string, digits: number): void {
@@ -49,37 +43,35 @@ function requireRoom(title: string, digits: number): void {
   const bytes = Buffer.byteLength(title);
   if (bytes <= allowed) return;
   throw badRequest(
-    `The value of 'title' has ${bytes} bytes of UTF-8; allowed are ${allowed}, because numbers are added to it.`,
+    `'title' has ${bytes} bytes of UTF-8. With an 'rrule' at most ${allowed} are allowed, because a number is appended.`,
   );
 }
 
-/** What is to be known of new events; all of them share it, but for what a recurrence rule gives each. */
+/** The common properties of new events. */
 export interface NewEvents {
-  /** The identifier that a client chose, if it did. */
+  /** The identifier that a client chose, if any. */
   id: string | undefined;
   columns: ReturnType<typeof newEventColumns>;
   /** Values of the catalogs beside the default one, by flavor. */
   catalogs: ReadonlyMap<string, CatalogValues>;
-  /** Null for none of their own: that of their series holds then. */
+  /** Null to use the list of the series. */
   acl: readonly AclEntry[] | null;
   processing: Processing;
-  /** What is to be recorded; undefined for an event that is not scheduled. */
+  /** Undefined for an event that is not scheduled. */
   recordings: RecordingPlan | undefined;
 }
 
-/** Who creates events, and what has to lie between two recordings of an agent, in milliseconds. */
+/** The sender of the request, and the minimum gap between two recordings of an agent. */
 type Creator = Sender & { gapMs: number };
 
 /**
- * Writes an event or, by a recurrence rule, many of them, with their schedules, catalogs, access control lists and
+ * Creates an event, or one for each occurrence of a recurrence rule, with schedules, catalogs, access control lists and
  * tracks. Run it in `explainingConflicts`.
  *
- * @param tracks of an event that no rule gives; the caller takes their objects off the staging ledger
- * @returns the events' identifiers, in chronological order, and what is to be done with them now: nothing with what is
- * scheduled and waits for its recording
- * @throws {HttpError} 400 for tracks together with a rule, a series that the sender does not see, or an agent that nothing can be scheduled on,
- * 409 for an identifier that is taken
- * @throws {ScheduleOverlap} when something else is to be recorded at that time
+ * @param tracks the caller removes their objects from the staging ledger
+ * @returns the identifiers in chronological order, and the processing to start now, if any
+ * @throws {HttpError} 400 for tracks together with a rule, an unknown series or an unknown agent; 409 for a used identifier
+ * @throws {ScheduleOverlap} if the agent has another recording at that time
  */
 export async function createEvents(
   trx: Transaction,
@@ -102,11 +94,6 @@ export async function createEvents(
   return { ids: write.ids, processing: !recordings || tracks.length > 0 ? events.processing : undefined };
 }
 
-/**
- * Decides what new events are.
- *
- * @throws {HttpError} 400, 409
- */
 function decideCreation(
   { id, recordings, acl, catalogs, processing, columns: all }: NewEvents,
   {

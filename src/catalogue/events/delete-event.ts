@@ -11,8 +11,8 @@ import { operationsUnderWay } from '#processing/queries.ts';
 import { NOTHING_TO_DELETE } from './refusals.ts';
 
 /**
- * Deletes an event with everything that belongs to it, also while it is being processed: the worker loses its claim
- * and drops its result. The transaction enters the objects in the staging ledger, so that none can outlive the rows.
+ * Deletes an event with everything that belongs to it. A worker that processes it loses its claim and drops its result.
+ * The transaction enters the objects in the staging ledger, so that they are removed even after a crash.
  *
  * @throws {HttpError} 404 for an event the principal may not read, 401 for one it may not write
  */
@@ -23,13 +23,13 @@ export async function deleteEvent(
 ): Promise<void> {
   const keys = await inTransaction(database, async (trx) => {
     const requireWrite = () => requireAccess(trx, 'events', principal, id, 'write', NOTHING_TO_DELETE);
-    // Whoever may not delete the event locks nothing.
+    // Before the locks: an account without the right must not be able to block others.
     await requireWrite();
-    // In the order in which workers lock: workflow, then event.
+    // The lock order of workers: workflow, then event.
     await trx.selectFrom('workflows').select('id').where('event_id', '=', id).forUpdate().execute();
     await trx.selectFrom('events').select('id').where('id', '=', id).forUpdate().execute();
     await lockAgentOf(trx, id);
-    // While that waited, the event may have gone, and the right with its ACL.
+    // Again after waiting for the locks: the event or its ACL may have changed.
     await requireWrite();
     const objects = await trx
       .selectFrom('tracks')
@@ -41,15 +41,14 @@ export async function deleteEvent(
     const objectKeys = objects.map(({ object_key }) => object_key);
     await releaseObjects(trx, objectKeys);
     await tellTaken(trx, await operationsUnderWay(trx, id));
-    const gone = await trx
+    const deleted = await trx
       .deleteFrom('events')
       .where('id', '=', id)
       .returning(['title', 'read_roles', 'series_id'])
       .executeTakeFirstOrThrow();
-    const { username: actor } = principal;
-    const { title, read_roles: readRoles, series_id } = gone;
-    const seriesId = series_id ?? undefined;
-    await recordChanges(trx, [{ kind: 'event.deleted', eventId: id, seriesId, actor, readRoles, data: { title } }]);
+    const { title, read_roles: readRoles, series_id } = deleted;
+    const about = { eventId: id, seriesId: series_id ?? undefined, actor: principal.username, readRoles };
+    await recordChanges(trx, [{ kind: 'event.deleted', ...about, data: { title } }]);
     return objectKeys;
   });
   await staging.discard(keys);

@@ -1,13 +1,13 @@
 import type { Transaction } from '#platform/database/kysely.ts';
 
-/** XML that comes with a recording and is neither metadata nor an access control list, such as how it is to be cut. */
+/** XML of a recording that is neither metadata nor an access control list, such as a cut list. */
 export interface NewDocument {
   flavor: string;
   filename: string;
   content: string;
 }
 
-/** Gives a locked event documents; of a flavor that it has already the first one stays. */
+/** Adds documents to a locked event. A document whose flavor the event already has is dropped. */
 export async function insertDocuments(
   trx: Transaction,
   eventId: string,

@@ -1,4 +1,4 @@
-import { type Expression, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type Selectable, sql } from 'kysely';
 import { effectiveAclsOf, mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { scheduleJson } from '#capture/schedules/json.ts';
@@ -14,7 +14,7 @@ import { type CatalogOptions, catalogJson } from '#metadata/json.ts';
 import type { CatalogJson } from '#metadata/schemas.ts';
 import { formatInstant } from '#metadata/time.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
-import type { DB, Event } from '#platform/database/schema.ts';
+import type { Event } from '#platform/database/schema.ts';
 import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
 import type { ProcessingState } from '#processing/workflow.schemas.ts';
 import { type PublicationAddresses, publicationsJson, publicationsOfEvents } from '#publications/index.ts';
@@ -22,10 +22,10 @@ import { episodeValues } from './columns.ts';
 import type { EventJson, EventQuery } from './event.schemas.ts';
 import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
 
-/** An event as the API shows it, before versions come into play. */
+/** The columns of an event that the API shows. */
 export type EventRow = Awaited<ReturnType<typeof findEvent>> & object;
 
-/** One event the principal may read, or undefined. */
+/** Returns the event if the principal may read it. */
 export function findEvent(database: Queryable, id: string, principal: Principal) {
   return eventRows(database)
     .where('events.id', '=', id)
@@ -33,12 +33,11 @@ export function findEvent(database: Queryable, id: string, principal: Principal)
     .executeTakeFirst();
 }
 
-/** Selects what the API shows of an event, for a list that may show it. */
+/** Selects an event for a list, which has checked access. */
 export function shownEvent(database: Queryable, id: Expression<string>) {
   return eventRows(database).where('events.id', '=', id).limit(1);
 }
 
-/** The columns the API shows; not what lists are searched by. */
 const SHOWN_COLUMNS = [
   'events.id',
   ...columnNames(EVENT_CORE_FIELDS).map((name) => `events.${name}` as const),
@@ -58,36 +57,29 @@ const SHOWN_COLUMNS = [
 ] as const;
 
 function eventRows(database: Queryable) {
-  return withSummary(database.selectFrom('events').select(SHOWN_COLUMNS));
+  return database
+    .selectFrom('events')
+    .select(SHOWN_COLUMNS)
+    .select([
+      sql<string[]>`ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel)`.as('channels'),
+      sql<boolean>`EXISTS (SELECT 1 FROM publication_elements
+        WHERE event_id = events.id AND publication_id IS NOT NULL AND flavor LIKE '%/preview')`.as('has_previews'),
+    ]);
 }
 
-/** What the API tells of an event's series and publications, without loading them. */
-function withSummary<O>(query: SelectQueryBuilder<DB, 'events', O>) {
-  return query.select([
-    sql<string[]>`ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel)`.as('channels'),
-    sql<boolean>`EXISTS (SELECT 1 FROM publication_elements
-      WHERE event_id = events.id AND publication_id IS NOT NULL AND flavor LIKE '%/preview')`.as('has_previews'),
-  ]);
-}
+const STATUS_PREFIX = 'EVENTS.EVENTS.STATUS.';
 
-const PREFIX = 'EVENTS.EVENTS.STATUS.';
-
-/** A technical status as clients compare it (compatibility 3.2). The database derives it, and keeps the end of it. */
-function shownStatus(status: string): string {
-  return PREFIX + status;
-}
-
-/** What the database keeps of a status that a client asks for; undefined for what is no status. */
+/** Returns the stored part of a status (compatibility 3.2), or undefined without the prefix. */
 export function storedStatus(shown: string): string | undefined {
-  return shown.startsWith(PREFIX) ? shown.slice(PREFIX.length) : undefined;
+  return shown.startsWith(STATUS_PREFIX) ? shown.slice(STATUS_PREFIX.length) : undefined;
 }
 
-/** What a request wants beside the event itself. */
+/** The parts of an event that only some requests ask for. */
 interface EventExtras extends Pick<EventJson, 'acl' | 'metadata' | 'scheduling'> {
   publications?: ReturnType<typeof publicationsJson>;
 }
 
-/** An event in the contract's JSON (compatibility 3.1). */
+/** Returns the JSON of an event (compatibility 3.1). */
 export function eventJson(event: EventRow, version: ApiVersion, extras: EventExtras = {}) {
   return fieldsIn(version, EVENT_FIELDS, { ...fields(event), ...times(event, version), ...extras });
 }
@@ -104,32 +96,29 @@ function fields(event: EventRow) {
     identifier: event.id,
     is_part_of: event.series_id ?? '',
     series: event.series_title,
-    status: shownStatus(event.status),
+    status: STATUS_PREFIX + event.status,
     publication_status: event.channels,
     processing_state: event.processing_state as ProcessingState,
   } satisfies Omit<EventJson, 'start'>;
 }
 
-/** When the event takes place or, in versions of old, when it is recorded. */
+/** Returns the bibliographic times or, before 1.4.0, those of the scheduled recording. */
 function times(event: EventRow, version: ApiVersion): Pick<EventJson, 'start' | 'duration'> {
   if (atLeast(version, EVENT_CHANGES.bibliographicTimes)) {
     return { start: formatInstant(event.start_date), duration: event.duration };
   }
   const { agent_id, technical_start: start, technical_end: end } = event;
-  return {
-    start: formatInstant(start),
-    ...(agent_id !== '' && { duration: end.getTime() - start.getTime() }),
-  };
+  return { start: formatInstant(start), ...(agent_id !== '' && { duration: end.getTime() - start.getTime() }) };
 }
 
 type Row = Parameters<typeof episodeValues>[0] & Pick<Selectable<Event>, 'processing_state'>;
 
-/** Whether clients are told that metadata cannot be changed now. */
+/** True if the JSON marks the metadata as locked. */
 export function isLocked({ processing_state }: Pick<Row, 'processing_state'>): boolean {
   return processing_state === 'RUNNING';
 }
 
-/** The metadata of events, by event and flavor, in one query at most. */
+/** Returns the values of all catalogs, by event and flavor, with at most one query. */
 export async function valuesOfEvents(
   db: Queryable,
   events: readonly Row[],
@@ -145,7 +134,7 @@ export async function valuesOfEvents(
   );
 }
 
-/** All catalogs of events as JSON, by event: those of the configuration, the default one last. One query at most. */
+/** Returns the JSON of all catalogs, by event, with at most one query. */
 export async function metadataOfEvents(
   db: Queryable,
   events: readonly Row[],
@@ -153,24 +142,17 @@ export async function metadataOfEvents(
   form: CatalogOptions['form'],
 ): Promise<Map<string, CatalogJson[]>> {
   const values = await valuesOfEvents(db, events, catalogs);
-  return new Map(
-    events.map((event) => [
-      event.id,
-      catalogs.all.map((catalog) =>
-        catalogJson(catalog, values.get(event.id)?.get(catalog.flavor) ?? new Map(), {
-          locked: isLocked(event),
-          form,
-        }),
-      ),
-    ]),
-  );
+  const jsonOf = (event: Row) =>
+    catalogs.all.map((catalog) => {
+      const filled = values.get(event.id)?.get(catalog.flavor) ?? new Map();
+      return catalogJson(catalog, filled, { locked: isLocked(event), form });
+    });
+  return new Map(events.map((event) => [event.id, jsonOf(event)]));
 }
 
 /**
- * Loads what a request wants beside the events (`withacl`, `withmetadata`, `withpublications`, `withscheduling`): one
- * query each at most, however many events.
- *
- * @returns the extras of an event, by its identifier
+ * Loads the parts of events that a request asks for (`withacl`, `withmetadata`, `withpublications`, `withscheduling`), each
+ * with at most one query.
  */
 export async function loadExtras(
   database: Queryable,

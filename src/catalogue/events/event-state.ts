@@ -9,23 +9,22 @@ import { Outdated } from '#platform/database/retry.ts';
 import type { Event } from '#platform/database/schema.ts';
 import type { Processing } from '#processing/processing.ts';
 
-/** What an edit of an event is decided by, as the transaction sees it that holds the event locked. */
+/** The state of a locked event, from which edits are decided. */
 export interface EventState {
   row: Selectable<Event>;
   acl: EffectiveAcl;
-  /** The stored catalogs beside the default one, by flavor. */
+  /** The stored extended catalogs, by flavor. */
   catalogs: ReadonlyMap<string, CatalogValues>;
-  /** In their order. */
+  /** By position. */
   tracks: readonly StoredTrack[];
-  /** Undefined for an event that was never scheduled. */
+  /** Undefined if the event was never scheduled. */
   schedule: Schedule | undefined;
-  /** What is done with the recording of a scheduled event once it comes. */
+  /** The processing that starts when the recording of a scheduled event arrives. */
   processing: Processing | undefined;
   progress: RecordingProgress;
   references: References;
 }
 
-/** A track that an event has. */
 export interface StoredTrack {
   id: string;
   flavor: string;
@@ -34,29 +33,29 @@ export interface StoredTrack {
   isMedia: boolean;
 }
 
-/** What a request refers to beside the event itself. */
+/** The identifiers in a request that refer to other resources. */
 export interface Referred {
-  /** The series that the event is to join. */
+  /** The series that the event joins. */
   seriesId?: string | undefined;
-  /** Some may be user names. */
+  /** Names of people, or user names of accounts. */
   presenters?: readonly string[] | undefined;
-  /** The capture agent that is to record. */
+  /** The capture agent of the recording. */
   agentId?: string | undefined;
 }
 
-/** What is known of that. */
+/** The resources that a request refers to. */
 export interface References {
-  /** Whether the series exists and the sender may read it; it stays as it is until the transaction ends. */
+  /** True if the series exists and the sender may read it. The series is locked until the transaction ends. */
   seriesFound: boolean;
-  /** With the names of people in place of their user names (compatibility 3.5). */
+  /** User names are replaced by the names of their accounts (compatibility 3.5). */
   presenters: readonly string[];
   agentKnown: boolean;
 }
 
-/** Who asks, and what lets it: the access control list, or an agent's duty to deliver what it was asked to record. */
+/** The author of a request. */
 export interface Sender {
   principal: Principal;
-  /** `acl` unless given. With `delivery` the right has been asked for before, and no list is. */
+  /** Defaults to `acl`. `delivery`: a capture agent delivers a recording; its right was checked before. */
   rights?: 'acl' | 'delivery' | undefined;
 }
 
@@ -74,12 +73,11 @@ interface Found extends Selectable<Event>, Pick<References, 'agentKnown'> {
 }
 
 /**
- * Locks an event for an edit, in the order that all writers keep (its series, shared, then the event), and loads its state.
- * Run it in `inTransaction`: it throws `Outdated` when the event joins another series at the same time.
+ * Locks an event for an edit and loads its state. The lock order of all writers: first the series (shared), then the event.
+ * Run it in `inTransaction`, because it throws `Outdated` if the event joins another series at the same time.
  *
- * @param options.missing what to throw for an event that the sender may not read
- * @param options.denied what to throw for one that it may not write
- * @throws {HttpError}
+ * @param options.missing the error for an event that the sender may not read
+ * @param options.denied the error for an event that the sender may not write
  */
 export async function lockEvent(
   trx: Transaction,
@@ -100,7 +98,7 @@ export async function lockEvent(
     FROM events WHERE id = ${id} AND (SELECT count(*) FROM locked) >= 0 FOR UPDATE OF events`.execute(trx);
   const [lock] = locks.rows;
   if (!lock) throw missing(id);
-  // A statement of its own: it sees what others have written while the first one waited for their locks.
+  // A second statement sees what other transactions committed while the first one waited for locks.
   const { rows } = await sql<Found>`
     SELECT events.*, ${may('events', 'read')} AS readable, ${may('events', 'write')} AS writable,
       schedules.inputs, schedules.workflow, schedules.configuration,
@@ -121,10 +119,8 @@ export async function lockEvent(
 }
 
 /**
- * Looks up what new events refer to. Their series is locked and, if a client has chosen an identifier, that no other event
- * gets it: needed before anything is written that belongs to an event of that identifier.
- *
- * @returns also whether the identifier is taken
+ * Looks up the resources that new events refer to and locks their series. Also locks an identifier that the client chose,
+ * so that no other transaction uses it; rows that belong to the event may be written only after that.
  */
 export async function lookUp(
   trx: Transaction,
@@ -143,8 +139,8 @@ export async function lookUp(
       EXISTS (SELECT FROM events WHERE events.id = ${id ?? null}) AS taken`.execute(trx);
   const [found] = rows;
   if (!found) throw new Error('A query without a table has one row.');
-  const { referredPresenters: presenters, ...others } = found;
-  return { ...others, presenters };
+  const { referredPresenters: presenters, ...rest } = found;
+  return { ...rest, presenters };
 }
 
 function referencesTo({ presenters = [], agentId = '' }: Referred) {
@@ -164,13 +160,7 @@ function stateOf(found: Found, seriesFound: boolean): EventState {
     catalogs: new Map(Object.entries(catalogs).map(([flavor, fields]) => [flavor, new Map(Object.entries(fields))])),
     tracks,
     schedule: inputs
-      ? {
-          eventId: row.id,
-          agentId: row.agent_id,
-          start: row.technical_start,
-          end: row.technical_end,
-          inputs,
-        }
+      ? { eventId: row.id, agentId: row.agent_id, start: row.technical_start, end: row.technical_end, inputs }
       : undefined,
     processing: workflow === null ? undefined : { workflow, configuration: configuration as Record<string, string> },
     progress: progressOf(row, hasMedia),

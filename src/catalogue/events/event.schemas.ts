@@ -12,25 +12,23 @@ import { PublicationsQuery } from '#publications/query.schemas.ts';
 import { FIRST_SHOWN } from './examples.ts';
 import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
 
-/** What else to answer of an event. */
+/** The parameters that add parts to the JSON of an event. */
 export const EventQuery = z.object({
-  withacl: flag('Also answer the access control list.'),
-  withmetadata: flag('Also answer the metadata catalogs.'),
-  withpublications: flag('Also answer the publications.'),
-  withscheduling: flag('Also answer the scheduling information.').meta({
-    'x-since': EVENT_CHANGES.withscheduling,
-  }),
+  withacl: flag('Include the access control list.'),
+  withmetadata: flag('Include the metadata catalogs.'),
+  withpublications: flag('Include the publications.'),
+  withscheduling: flag('Include the scheduling information.').meta({ 'x-since': EVENT_CHANGES.withscheduling }),
   ...PublicationsQuery.shape,
 });
 export type EventQuery = z.infer<typeof EventQuery>;
 
-/** The switches of the list of events; what it is filtered and sorted by has grammars of its own. */
+/** The flags of the list of events. */
 export const EventListQuery = z.object({
   onlyWithWriteAccess: flag('Only events that the account may change.'),
   ...EventQuery.shape,
 });
 
-/** What becomes of an event, in the usual order, and what may go wrong with it. */
+/** The states of an event in the usual order, then its failures. */
 const STATUSES = [
   ...['SCHEDULED', 'RECORDING', 'INGESTING', 'PENDING', 'PROCESSING', 'PAUSED', 'PROCESSED'],
   ...['RECORDING_FAILURE', 'PROCESSING_FAILURE', 'PROCESSING_CANCELLED'],
@@ -42,7 +40,7 @@ export const Event = z
     inOrder(FIRST_SHOWN, {
       identifier: z.string(),
       ...shapeOf(EVENT_CORE_FIELDS),
-      creator: z.string().describe('Name of the account that made the event.'),
+      creator: z.string().describe('Name of the account that created the event.'),
       is_part_of: z.string().describe('Identifier of its series.'),
       series: z.string().describe('Title of its series.'),
       created: Instant,
@@ -51,22 +49,22 @@ export const Event = z
         .int()
         .nullable()
         .optional()
-        .describe('In milliseconds. Before 1.4.0 `start` and `duration` are those of the scheduled recording.'),
+        .describe('In milliseconds. Before 1.4.0, `start` and `duration` are those of the scheduled recording.'),
       processing_state: ProcessingState,
       status: z
         .string()
-        .describe(`A key for translation. After the prefix it is ${STATUSES.join(', ')}.`)
+        .describe(`Translation key. After the prefix it is one of ${STATUSES.join(', ')}.`)
         .meta({ pattern: `^EVENTS\\.EVENTS\\.STATUS\\.(${STATUSES.join('|')})$` }),
-      publication_status: z.array(z.string()).describe('Channels on which it is published.'),
-      has_previews: z.boolean().describe('Whether a video editor can open it.'),
-      archive_version: z.int().optional().describe('Grows with every change of what is archived.'),
+      publication_status: z.array(z.string()).describe('Channels on which the event is published.'),
+      has_previews: z.boolean().describe('True if a video editor can open the event.'),
+      archive_version: z.int().optional().describe('Increases with every change of the event.'),
       acl: Acl.optional().describe('With `withacl`.'),
       metadata: z.array(CatalogJson).optional().describe('With `withmetadata`.'),
       publications: Publications.optional().describe('With `withpublications`.'),
       scheduling: z
         .union([Scheduling, z.strictObject({})])
         .optional()
-        .describe('With `withscheduling`; empty for what is not scheduled.'),
+        .describe('With `withscheduling`; empty if the event is not scheduled.'),
     }),
   )
   .meta({
@@ -78,5 +76,5 @@ export type EventJson = z.infer<typeof Event>;
 
 export const Events = z.array(Event).meta({ id: 'Events' });
 
-/** What creating several events answers, in chronological order. */
+/** The identifiers of new events, in chronological order. */
 export const CreatedEvents = z.array(Created).meta({ id: 'CreatedEvents' });

@@ -21,7 +21,7 @@ export const EVENT_CATALOGS = [
   },
 ];
 
-/** What the document shows of an event first. */
+/** The first properties of an event in the document. */
 export const FIRST_SHOWN = [
   'identifier',
   'title',

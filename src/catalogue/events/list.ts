@@ -2,7 +2,6 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Action, mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
-import { inOrder } from '#metadata/core-json.ts';
 import { listedFields } from '#metadata/core-list.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
@@ -27,16 +26,12 @@ const CORE = listedFields('events', EVENT_CORE_FIELDS);
 const column = (name: string) => sql.ref(`events.${name}`);
 const nothing = sql<SqlBool>`false`;
 
-const instant = (name: string, from = name): Criterion => ({
-  name,
-  expression: column(from),
-  kind: 'instant',
-});
+const instant = (name: string): Criterion => ({ name, expression: column(name), kind: 'instant' });
 
 const START = instant('start_date');
 const TECHNICAL_START = instant('technical_start');
 
-/** A moment within a period, both ends included. */
+/** Matches instants within a period, both ends included. */
 const within = (filter: string, name: string, serving: Omit<Condition, 'test'>): Filter => ({
   condition: ([value]) => {
     const ends = value.split('/');
@@ -49,48 +44,20 @@ const within = (filter: string, name: string, serving: Omit<Condition, 'test'>):
   },
 });
 
-/** Created at a moment as clients see it, to the second. */
+/** Matches events created in the given second. */
 function createdAt(value: string): RawBuilder<SqlBool> {
   const [from, end] = [utcInstant(value), endOf(value)];
   if (!from || !end || value.includes('.')) return nothing;
   return sql`(events.created >= ${from} AND events.created < ${end})`;
 }
 
-/** What the document lists first. */
-const FIRST_SORTS = [
-  'title',
-  'presenter',
-  'start_date',
-  'date',
-  'end_date',
-  'technical_start',
-  'technical_date',
-  'technical_end',
-  'workflow_state',
-  'series_name',
-] as const;
-const FIRST_FILTERS = [
-  'identifier',
-  'title',
-  'description',
-  'presenters',
-  'contributors',
-  'location',
-  'series',
-  'is_part_of',
-  'series_name',
-  'subject',
-  'language',
-  'license',
-] as const;
-
-/** The list of events: what it can be filtered and sorted by (contract 4.1, compatibility 3.3), and what it shows. */
+/** The list of events with its filters and sort criteria (contract 4.1, compatibility 3.3). */
 export const EVENT_LIST: ListedResource<EventRow> = {
   table: 'events',
   shown: shownEvent,
-  // The newest start first by default. Each has an index (sql/0009, sql/0012).
+  // Each criterion has an index (sql/0009, sql/0012).
   sorts: {
-    criteria: inOrder(FIRST_SORTS, {
+    criteria: {
       ...CORE.criteria,
       start_date: START,
       date: START,
@@ -106,12 +73,12 @@ export const EVENT_LIST: ListedResource<EventRow> = {
       },
       review_status: null,
       scheduling_status: null,
-    }),
+    },
     standard: { ...START, descending: true },
     identifier: { name: 'identifier', expression: column('id'), kind: 'text' },
   },
-  // An index has the events of each value of a column by their start.
-  filters: inOrder(FIRST_FILTERS, {
+  // The index of each column orders the events of a value by start.
+  filters: {
     identifier: isOneOf(sql`events.id`),
     ...CORE.filters,
     series: equals(column('series_id')),
@@ -121,22 +88,16 @@ export const EVENT_LIST: ListedResource<EventRow> = {
     status: {
       condition: ([value]) => {
         const status = storedStatus(value);
-        if (status === undefined) return { test: nothing };
-        return hasValue(column('status'), status);
+        return status === undefined ? { test: nothing } : hasValue(column('status'), status);
       },
     },
     start: within('start', 'start_date', { inDefaultOrder: 'stretch' }),
-    technical_start: within('technical_start', 'technical_start', {
-      inOrderOf: { technical_start: 'stretch' },
-    }),
+    technical_start: within('technical_start', 'technical_start', { inOrderOf: { technical_start: 'stretch' } }),
     agent_id: {
-      condition: ([value]) => ({
-        ...hasValue(column('agent_id'), value),
-        inOrderOf: { technical_start: 'value' },
-      }),
+      condition: ([value]) => ({ ...hasValue(column('agent_id'), value), inOrderOf: { technical_start: 'value' } }),
     },
     textFilter: mentions(column('search_text')),
-  }),
+  },
   filtersSince: {
     ...CORE.filtersSince,
     identifier: '1.1.0',
@@ -151,12 +112,12 @@ export const EVENT_LIST: ListedResource<EventRow> = {
   colonsSince: EVENT_CHANGES.colonsInFilters,
 };
 
-/** The events that the principal may read or write, as a condition; undefined for whoever may see all. */
+/** Returns the condition for events that the principal may read or write, or undefined if it may access all. */
 export function accessibleEvents(principal: Principal, action: Action): Expression<SqlBool> | undefined {
   return principal.isAdmin() ? undefined : mayAccess('events', principal, action);
 }
 
-/** The JSON of events in a list, each with what the request wants beside it. */
+/** Returns the JSON of a page of events. */
 export async function eventListJson(
   database: Queryable,
   events: readonly EventRow[],

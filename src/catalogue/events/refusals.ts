@@ -4,13 +4,12 @@ import { PUBLICATION_ID } from '#publications/examples.ts';
 import { EVENT_ID, SERIES_ID, TRACK_ID } from './examples.ts';
 
 export { EVENT_MISSING };
-/** As endpoints about media and scheduling say it. */
+/** The sentence of the endpoints for media, publications and scheduling. */
 export const UNABLE_TO_FIND = refusal(404, (id: string) => `Unable to find event with id '${id}'`, [EVENT_ID]);
-/** As it is said where an event is deleted. */
+/** The sentence of DELETE for an event. */
 export const NOTHING_TO_DELETE = refusal(404, (id: string) => id, [EVENT_ID]);
-/** Of some part of an event. */
 export const GONE = refusal(404, 'The resource you requested does not exist.');
-export const IDENTIFIER_TAKEN = refusal(409, (id: string) => `An event with the identifier '${id}' exists already.`, [
+export const IDENTIFIER_TAKEN = refusal(409, (id: string) => `An event with the identifier '${id}' already exists.`, [
   EVENT_ID,
 ]);
 export const NO_SUCH_SERIES = refusal(
@@ -19,9 +18,8 @@ export const NO_SUCH_SERIES = refusal(
   [SERIES_ID],
 );
 
-/** A workflow is active, which the access control list must not change under. */
 export const ACL_LOCKED = refusal(400, 'Unable to update the ACL of this event as it is currently processing.');
-/** As the endpoints of the access control list say it. */
+/** The sentence of the ACL endpoints. */
 export const ACL_LOCKED_HERE = refusal(403, '');
 export const ACL_FULL = refusal(400, (most: number) => `An access control list has at most ${most} entries.`, [2000]);
 export const NO_ACL_ENTRY = refusal(
@@ -35,7 +33,7 @@ export const NO_CATALOG = refusal(
   (type: string, id: string) => `Cannot find a catalog with type '${type}' for event with id '${id}'.`,
   ['some/flavor', EVENT_ID],
 );
-/** As it is said where a catalog is deleted. */
+/** The sentence of DELETE for a catalog. */
 export const NO_CATALOG_TO_DELETE = refusal(
   404,
   (flavor: string, id: string) => `Cannot find a catalog with flavor '${flavor}' for event with id '${id}'.`,
@@ -63,7 +61,6 @@ export const PUBLICATION_MISSING = refusal(
     `Unable to find publication with id '${publicationId}' in event with id '${id}'`,
   [PUBLICATION_ID, EVENT_ID],
 );
-/** Tracks cannot change under a workflow. */
 export const TRACKS_LOCKED = refusal(
   409,
   (id: string) => `Cannot update while a workflow is running on event '${id}'`,
@@ -74,22 +71,24 @@ export const NOT_SCHEDULED = refusal(400, "The part 'scheduling' is for events t
 export const NOT_SCHEDULED_ANY_MORE = refusal(409, (id: string) => `The event '${id}' is not scheduled any more.`, [
   EVENT_ID,
 ]);
-export const RECORDED_ALREADY = refusal(409, (id: string) => `The recording of the event '${id}' has come already.`, [
-  EVENT_ID,
-]);
+export const RECORDED_ALREADY = refusal(
+  409,
+  (id: string) => `The recording of the event '${id}' has already arrived.`,
+  [EVENT_ID],
+);
 export const RECORDING_BEGUN = refusal(400, "Scheduling can't be changed for events whose recording has begun.");
 export const UPLOADED_ALREADY = refusal(400, "Processing can't be updated for events that are already uploaded.");
 export const SEVERAL_EVENTS = refusal(
   400,
-  "Recordings cannot be sent along with an 'rrule': nothing says which of its events they belong to. Send each to its event.",
+  "Recordings cannot be sent with an 'rrule', because it creates several events. Send each recording to its event.",
 );
 export const NO_WORKFLOW = refusal(400, 'No workflow template in metadata');
 
-/** What the creation of events may meet. */
+/** The refusals of creating events. */
 export const CREATION_REFUSALS = [SEVERAL_EVENTS, NO_SUCH_SERIES, IDENTIFIER_TAKEN];
-/** What an update of all that an event has may meet, in the order of its parts. */
+/** The refusals of a full update, in the order of its parts. */
 export const UPDATE_REFUSALS = [UPLOADED_ALREADY, ACL_LOCKED, NO_WORKFLOW, NO_SUCH_SERIES];
-/** What another schedule may meet. */
+/** The refusals of changing a schedule. */
 export const RESCHEDULING_REFUSALS = [NOT_SCHEDULED, RECORDING_BEGUN];
 
 export const UNPARSABLE_FILTER = refusal(

@@ -2,7 +2,7 @@ import { sinceOf } from '#metadata/core-json.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
 import type { Since } from '#platform/http/answer/version.ts';
 
-/** Which version brought which field of an event (compatibility 2.4). */
+/** The API version that introduced each field of an event (compatibility 2.4). */
 export const EVENT_FIELDS: Since = {
   ...sinceOf(EVENT_CORE_FIELDS),
   is_part_of: '1.1.0',
@@ -10,21 +10,20 @@ export const EVENT_FIELDS: Since = {
   status: '1.1.0',
   scheduling: '1.1.0',
 };
-/** The same of a track. */
 export const TRACK_FIELDS = {
   has_video: '1.7.0',
   has_audio: '1.7.0',
   is_master_playlist: '1.7.0',
   is_live: '1.7.0',
 } as const satisfies Since;
-/** Which version brought which parameter and behaviour. */
+/** The API version that introduced each parameter and behaviour. */
 export const EVENT_CHANGES = {
-  /** Before, `start` and `duration` were those of the recording, so that only scheduled events had a duration. */
+  /** Before, `start` and `duration` were those of the recording; only scheduled events had a duration. */
   bibliographicTimes: '1.4.0',
   withscheduling: '1.1.0',
   scheduling: '1.1.0',
   allowConflict: '1.2.0',
   repeatedFilter: '1.5.0',
-  /** Before, a value of a filter ended at its first colon. */
+  /** Before, the value of a filter stopped at its first colon. */
   colonsInFilters: '1.1.0',
 } as const satisfies Since;

@@ -18,31 +18,31 @@ import { releaseObjects } from '#platform/storage/staging-entries.ts';
 import type { StoredTrack } from './event-state.ts';
 import { type NewTrack, trackRow } from './tracks.ts';
 
-/** What of an event an edit changes. */
+/** The parts of an event that an edit can change. */
 export type EventPart = 'metadata' | 'acl' | 'scheduling' | 'processing' | 'tracks';
 
-/** What sets new events of one request apart. */
+/** The columns that differ between new events of one request. */
 export type OwnColumns = Required<Pick<Insertable<Event>, 'id' | 'title' | 'start_date' | 'created' | 'duration'>>;
 
-/** What is written of events, new ones or such as are locked; of what is not given nothing changes. */
+/** A change of new or locked events. Missing properties change nothing. */
 export interface EventWrite {
-  /** Identifiers. Tracks are those of the first. */
+  /** Tracks are written to the first one. */
   ids: readonly string[];
-  /** The user name of who asks; nobody for what the service does by itself. */
+  /** The user name of the principal; undefined for the service itself. */
   actor: string | undefined;
   rows: NewRows | ChangedRows;
   schedules?: NewSchedules | undefined;
   schedule?: ScheduleChange | undefined;
-  /** The states that the recordings come into, one after the other. */
+  /** The new states of the recordings, in order. */
   recording?: readonly RecordingState[];
   acl?: readonly AclEntry[] | undefined;
-  /** Values of catalogs beside the default one, by flavor. */
+  /** Values of extended catalogs, by flavor. */
   catalogs?: ReadonlyMap<string, CatalogValues> | undefined;
-  /** The flavor of a catalog that goes. */
+  /** The flavor of a catalog to delete. */
   removedCatalog?: string | undefined;
   removedTracks?: readonly Pick<StoredTrack, 'id' | 'objectKey'>[];
   tracks?: readonly NewTrack[];
-  /** What has made the tracks, if no client has sent them. */
+  /** The operation that made the tracks; undefined if a client sent them. */
   madeBy?: string | undefined;
 }
 
@@ -55,16 +55,16 @@ interface NewRows {
 interface ChangedRows {
   kind: 'changed';
   columns: Updateable<Event>;
-  /** What the log says has changed. */
+  /** The changed parts, for the log of changes. */
   parts: readonly EventPart[];
 }
 
 /**
- * The one writer of events. Rows come after what they show of schedules, access control lists and catalogs (triggers derive
- * it), and count one version; then the log says what has happened. Objects of tracks that go are released; those of new ones
- * are for the caller to take off the staging ledger.
+ * Writes events; nothing else does. Schedules, access control lists and catalogs come first, because the triggers of the
+ * event row derive columns from them. Counts one version and records the changes. Releases the objects of removed tracks;
+ * the caller removes the objects of new ones from the staging ledger.
  *
- * @throws {ScheduleOverlap} when something else is to be recorded at that time
+ * @throws {ScheduleOverlap} if the agent has another recording at that time
  */
 export async function writeEvents(trx: Transaction, write: EventWrite): Promise<void> {
   const { ids, acl, catalogs, removedCatalog, removedTracks = [] } = write;
@@ -75,10 +75,8 @@ export async function writeEvents(trx: Transaction, write: EventWrite): Promise<
   if (acl) await replaceAcl(trx, 'events', ids, acl);
   await writeRows(trx, write);
   await recordChanges(trx, changesOf(write));
-  await releaseObjects(
-    trx,
-    removedTracks.map(({ objectKey }) => objectKey),
-  );
+  const removedKeys = removedTracks.map(({ objectKey }) => objectKey);
+  await releaseObjects(trx, removedKeys);
 }
 
 async function writeRows(
@@ -101,7 +99,7 @@ async function writeRows(
   if (tracks.length > 0) await insertTracks(trx, eventId, tracks, madeBy);
 }
 
-/** However many, in one statement that carries what they share only once. */
+/** Inserts all rows in one statement that holds shared values only once. */
 async function insertRows(trx: Transaction, { own, shared }: NewRows): Promise<void> {
   const columns = Object.keys(shared).map((column) => sql.ref(column));
   await sql`
@@ -114,7 +112,7 @@ async function insertRows(trx: Transaction, { own, shared }: NewRows): Promise<v
       AS own (id, title, start_date, created, duration)`.execute(trx);
 }
 
-/** After those that the event has. */
+/** Appends tracks to those of the event. */
 async function insertTracks(
   trx: Transaction,
   eventId: string,
@@ -148,7 +146,7 @@ function changesOf(write: EventWrite): NewChange[] {
   ];
 }
 
-/** How many tracks have come and how long they are, or how many were made. */
+/** Returns the number and size of received tracks, or the number of made ones. */
 function tracksData({ tracks = [], madeBy }: EventWrite) {
   if (madeBy !== undefined) return { made: tracks.length };
   const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
@@ -157,8 +155,5 @@ function tracksData({ tracks = [], madeBy }: EventWrite) {
 
 function schedulesOf({ schedules, schedule }: EventWrite): Omit<Schedule, 'inputs'>[] {
   if (schedule?.to) return [schedule.to];
-  return (schedules?.occurrences ?? []).map((occurrence) => ({
-    ...occurrence,
-    agentId: schedules?.agentId ?? '',
-  }));
+  return (schedules?.occurrences ?? []).map((occurrence) => ({ ...occurrence, agentId: schedules?.agentId ?? '' }));
 }

@@ -1,14 +1,15 @@
 import { mayAccess, replaceAcl } from '#access/acl/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '#access/acl/acl.ts';
 import type { Principal } from '#access/principal.ts';
+import { parseJson } from '#metadata/parse.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { writeEvents } from '../events/write-events.ts';
 import { ACL_MISSING, ACL_UNPARSABLE, GONE } from './refusals.ts';
 import { lockSeries, recordChange } from './series-queries.ts';
 
 /**
- * Takes their own access control lists from the events of a locked series, so that they follow the series; those the
- * principal may not write keep them. Each has another list then, which counts as another version of it.
+ * Removes the access control lists of the events of a locked series, so that they use the one of the series. Events that
+ * the principal may not write keep their lists. Counts a new version of each changed event.
  */
 async function dropAclsOfSeries(trx: Transaction, seriesId: string, principal: Principal): Promise<void> {
   const owning = await trx
@@ -42,35 +43,23 @@ async function dropAclsOfSeries(trx: Transaction, seriesId: string, principal: P
  */
 export function parseSeriesAcl(text: string): AclEntry[] {
   if (text.trim() === '') throw ACL_MISSING();
-  if (!isList(text)) throw ACL_UNPARSABLE();
+  if (!Array.isArray(parseJson(text, ACL_UNPARSABLE))) throw ACL_UNPARSABLE();
   return parseStrictAcl(text);
 }
 
 /**
- * Replaces the access control list of a series. With `override` its events lose theirs, so that they follow the series;
- * those the principal may not write keep it, since a right to the series is none to take an event over.
+ * Replaces the access control list of a series. With `override`, also removes the lists of its events that the principal
+ * may write: the right to change a series does not include its events.
  *
  * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
  */
 export async function replaceSeriesAcl(
   trx: Transaction,
-  {
-    principal,
-    id,
-    entries,
-    override,
-  }: { principal: Principal; id: string; entries: readonly AclEntry[]; override: boolean },
+  change: { principal: Principal; id: string; entries: readonly AclEntry[]; override: boolean },
 ): Promise<void> {
+  const { principal, id, entries, override } = change;
   await lockSeries(trx, principal, id, GONE);
   await replaceAcl(trx, 'series', id, entries);
   await recordChange(trx, { id, principal, part: 'acl' });
   if (override) await dropAclsOfSeries(trx, id, principal);
-}
-
-function isList(text: string): boolean {
-  try {
-    return Array.isArray(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }

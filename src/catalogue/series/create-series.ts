@@ -13,18 +13,18 @@ import { IDENTIFIER_TAKEN, METADATA_MISSING } from './refusals.ts';
 import { Theme } from './series.schemas.ts';
 import { chosenIdentifier, saveSeriesCatalogs, seriesColumns } from './update-metadata.ts';
 
-/** What a client wants a new series to be. */
+/** A series that a client wants to create. */
 export interface NewSeries {
   /** By flavor. */
   metadata: Map<string, CatalogValues>;
-  /** Empty when none was sent. */
+  /** Empty if none was sent. */
   acl: AclEntry[];
   /** Digits. */
   theme: string | undefined;
 }
 
 /**
- * Reads the form of `POST /api/series` (compatibility 4.4); only `metadata` must be there.
+ * Reads the form of `POST /api/series` (compatibility 4.4). Only `metadata` is required.
  *
  * @throws {HttpError} 400 with the sentences clients know
  */
@@ -40,12 +40,11 @@ export function parseNewSeries(fields: ReadonlyMap<string, string>, catalogs: Ca
 }
 
 /**
- * Writes a series with its access control list and catalogs. Nobody gets rights that the list does not give, not even
- * the creator. An identifier that is taken is never written to: servers that overwrite the series leave it to a typing
- * error to destroy one.
+ * Creates a series with its access control list and catalogs. The creator gets no rights that the list does not give. Never
+ * overwrites a series whose identifier is used.
  *
  * @returns the identifier: the one in the metadata, else a new one
- * @throws {HttpError} 401 for an identifier of something the principal may not write, 409 for one of its own series
+ * @throws {HttpError} 401 for the identifier of a series that the principal may not write, 409 for one that it may write
  */
 export async function createSeries(
   trx: Transaction,

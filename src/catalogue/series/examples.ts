@@ -16,7 +16,7 @@ export const SERIES_CATALOGS = [
   },
 ];
 
-/** What is shown of a series first. */
+/** The first properties of a series in its JSON and in the document. */
 export const FIRST_SHOWN = [
   'identifier',
   'title',

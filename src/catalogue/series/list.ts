@@ -1,7 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { type Action, aclsOf, mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
-import { inOrder } from '#metadata/core-json.ts';
 import { listedFields } from '#metadata/core-list.ts';
 import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
@@ -39,41 +38,24 @@ const created: Filter = {
     const [from, end] = [utcInstant(first), endOf(last)];
     if (!from) throw UNPARSABLE_START();
     if (!end) throw UNPARSABLE_END();
-    return {
-      test: sql`(series.created >= ${from} AND series.created < ${end})`,
-      inDefaultOrder: 'stretch',
-    };
+    return { test: sql`(series.created >= ${from} AND series.created < ${end})`, inDefaultOrder: 'stretch' };
   },
 };
 
 const creator = equals(column('creator'));
 
-/** What the document lists first. */
-const FIRST_FILTERS = [
-  'identifier',
-  'title',
-  'description',
-  'desription',
-  'subject',
-  'language',
-  'license',
-  'rightsholder',
-  'creator',
-  'Creator',
-] as const;
-
-/** The list of series: what it can be filtered and sorted by (contract 4.6, compatibility 4.2), and what it shows. */
+/** The list of series with its filters and sort criteria (contract 4.6, compatibility 4.2). */
 export const SERIES_LIST: ListedResource<SeriesRow> = {
   table: 'series',
   shown: shownSeries,
-  // The latest first by default. Each has an index (sql/0009).
+  // Each criterion has an index (sql/0009).
   sorts: {
-    criteria: inOrder(['title', 'contributors'], { ...CORE.criteria, created: CREATED }),
+    criteria: { ...CORE.criteria, created: CREATED },
     standard: { ...CREATED, descending: true },
     identifier: { name: 'identifier', expression: column('id'), kind: 'text' },
   },
-  // An index has the series of each value of a column by their creation. Some filters have a second spelling.
-  filters: inOrder(FIRST_FILTERS, {
+  // The index of each column orders the series of a value by creation. Some filters have a second spelling.
+  filters: {
     identifier: isOneOf(sql`series.id`),
     ...CORE.filters,
     desription: CORE.filters.description,
@@ -81,24 +63,19 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
     Creator: creator,
     CreationDate: created,
     creationDate: created,
-    // Named access control lists are not kept.
+    // Named access control lists do not exist here.
     managedAcl: { condition: () => ({ test: sql<SqlBool>`false` }) },
     textFilter: mentions(column('search_text')),
-  }),
-  filtersSince: {
-    ...CORE.filtersSince,
-    identifier: '1.1.0',
-    desription: '1.1.0',
-    creator: '1.1.0',
   },
+  filtersSince: { ...CORE.filtersSince, identifier: '1.1.0', desription: '1.1.0', creator: '1.1.0' },
 };
 
-/** The series that the principal may read or write, as a condition; undefined for whoever may see all. */
+/** Returns the condition for series that the principal may read or write, or undefined if it may access all. */
 export function accessibleSeries(principal: Principal, action: Action): Expression<SqlBool> | undefined {
   return principal.isAdmin() ? undefined : mayAccess('series', principal, action);
 }
 
-/** The JSON of series in a list, each with its ACL where that is wanted. */
+/** Returns the JSON of a page of series, with their ACLs if `withacl` is set. */
 export async function seriesRowsJson(
   database: Queryable,
   series: readonly SeriesRow[],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
+import { parseJson } from '#metadata/parse.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { mediaType, versionedJson } from '#platform/http/answer/version.ts';
@@ -22,17 +23,16 @@ const NAME_BYTES = 255;
 const VALUE_BYTES = 100_000;
 const UNPARSABLE = PROPERTIES_UNPARSABLE.example;
 
-/** The name of a property. */
 const PropertyName = fitting(NAME_BYTES);
 
-/** The value of a property: anything but null; what is no text is taken as its JSON. */
+/** The value of a property: a text, or the JSON text of any other value but null. */
 const PropertyValue = z
   .unknown()
   .transform((value, context) => {
     try {
       if (value !== null) return typeof value === 'string' ? value : JSON.stringify(value);
     } catch {
-      // JSON.parse reads more levels than JSON.stringify can write.
+      // JSON.stringify fails on nesting that JSON.parse accepts.
     }
     context.addIssue(UNPARSABLE);
     return z.NEVER;
@@ -42,16 +42,15 @@ const PropertyValue = z
 /** The form field `properties`. */
 const PropertiesRequest = z.record(PropertyName, PropertyValue).meta({
   id: 'SeriesPropertiesRequest',
-  description: 'Text by name. Any other value but null is kept as its JSON text.',
+  description: 'Texts by name. Any other value, except null, is stored as its JSON text.',
 });
 
-/** Properties of a series. */
 const SeriesProperties = TextByName.meta({ id: 'SeriesProperties' });
 
-/** Properties as they were sent: values that are no text are kept as text, but answered as they came. */
+/** The properties as they were sent; values may be of any type. */
 const PropertiesEcho = z.record(z.string(), z.unknown());
 
-/** PostgreSQL's JSON holds neither NUL nor half a surrogate pair. */
+/** Rejects NUL and lone surrogates, which PostgreSQL's JSON cannot store. */
 function fitting(bytes: number) {
   return z
     .string()
@@ -62,20 +61,15 @@ function fitting(bytes: number) {
 }
 
 const MAX_PROPERTIES = 1000;
-/** All names and values of a series together. */
+/** The limit for all names and values of a series together. */
 const TOTAL_BYTES = 2 ** 20;
 
-/** Free pairs of strings, by name. */
 type Properties = Map<string, string>;
 
-/**
- * Reads the form field `properties` (compatibility 4.9). A value that is no string is taken as its JSON text.
- *
- * @throws {HttpError} 400
- */
+/** Reads the form field `properties` (compatibility 4.9). @throws {HttpError} 400 */
 function parseProperties(text: string): Properties {
   if (text.trim() === '') throw ACL_MISSING();
-  const json = jsonOf(text);
+  const json = parseJson(text, PROPERTIES_UNPARSABLE);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw PROPERTIES_UNPARSABLE();
   const properties: Properties = new Map();
   for (const [name, value] of Object.entries(json)) {
@@ -85,10 +79,9 @@ function parseProperties(text: string): Properties {
 }
 
 /**
- * Adds properties to a series, or gives them other values; the others stay.
+ * Adds or replaces properties of a series.
  *
- * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read, 400 for more than a
- *   series can have
+ * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read, 400 above the limits
  */
 async function mergeProperties(
   trx: Transaction,
@@ -104,14 +97,6 @@ async function mergeProperties(
   await recordChange(trx, { id, principal, part: 'properties' });
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw PROPERTIES_UNPARSABLE();
-  }
-}
-
 const PROPERTIES = { theme: '3', live: 'false' };
 
 interface Services {
@@ -123,7 +108,7 @@ export const readProperties = defineEndpoint({
   path: '/api/series/{series_id}/properties',
   access: apiRole('SERIES_PROPERTIES_VIEW'),
   summary: 'Read the properties of a series',
-  description: 'Whatever clients have noted of it.',
+  description: 'Properties are texts that clients store with a series.',
   params: seriesParams,
   answers: { 200: { description: 'The properties.', body: SeriesProperties, example: PROPERTIES } },
   refusals: [AN_SERIES_MISSING],
@@ -139,10 +124,10 @@ export const putProperties = defineEndpoint({
   path: '/api/series/{series_id}/properties',
   access: apiRole('SERIES_PROPERTIES_EDIT'),
   summary: 'Set properties of a series',
-  description: 'Others stay.',
+  description: 'Adds or replaces the given properties and keeps all other ones.',
   params: seriesParams,
   form: {
-    schema: z.object({ properties: jsonText(PropertiesRequest, 'Text by name.') }),
+    schema: z.object({ properties: jsonText(PropertiesRequest, 'Texts by name.') }),
     example: { properties: JSON.stringify(PROPERTIES) },
   },
   answers: {
@@ -154,7 +139,7 @@ export const putProperties = defineEndpoint({
     const text = (await fields()).get('properties') ?? '';
     const changes = parseProperties(text);
     await inTransaction(database, (trx) => mergeProperties(trx, { principal, id: params.series_id, changes }));
-    // As it was sent: a value that is no string stays what it is, although it is stored as one.
+    // The text as it was sent, not as it is stored.
     return c.body(text, 200, { 'Content-Type': mediaType(c.var.version), Vary: 'Accept' });
   },
 });

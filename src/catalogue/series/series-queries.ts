@@ -16,7 +16,6 @@ import { FIRST_SHOWN } from './examples.ts';
 import { SERIES_MISSING } from './refusals.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS, type SeriesJson, type SeriesListElement } from './series.schemas.ts';
 
-/** The columns the API shows of a series. */
 const SHOWN_COLUMNS = [
   'id',
   'creator',
@@ -24,18 +23,18 @@ const SHOWN_COLUMNS = [
   ...columnNames(SERIES_CORE_FIELDS),
 ] as const satisfies readonly (keyof Series)[];
 
-/** A series as the API shows it, before versions come into play. */
+/** The columns of a series that the API shows. */
 export type SeriesRow = Pick<Selectable<Series>, (typeof SHOWN_COLUMNS)[number]>;
 
-/** What a request wants beside the series itself. */
+/** The parts of a series that only some requests ask for. */
 type SeriesExtras = Pick<SeriesListElement, 'acl'>;
 
-/** An element of the list of series (contract 2.3, compatibility 4.1). */
+/** Returns the JSON of a series in a list (contract 2.3, compatibility 4.1). */
 export function seriesListJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
   return fieldsIn(version, SERIES_LIST_FIELDS, { ...fields(series), ...extras });
 }
 
-/** A series read by itself (contract 2.4, compatibility 4.1). */
+/** Returns the JSON of a single series (contract 2.4, compatibility 4.1). */
 export function seriesJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
   return fieldsIn(version, SERIES_FIELDS, {
     ...fields(series),
@@ -56,7 +55,7 @@ function fields(series: SeriesRow) {
   } satisfies SeriesListElement);
 }
 
-/** One series the principal may read, or undefined; its properties are read apart, since they may be many. */
+/** Returns the series if the principal may read it. Its properties are loaded separately, because they may be large. */
 export function findSeries(db: Queryable, id: string, principal: Principal) {
   return db
     .selectFrom('series')
@@ -66,12 +65,12 @@ export function findSeries(db: Queryable, id: string, principal: Principal) {
     .executeTakeFirst();
 }
 
-/** Selects what lists show of a series, for one that may show it. */
+/** Selects a series for a list, which has checked access. */
 export function shownSeries(database: Queryable, id: Expression<string>) {
   return database.selectFrom('series').select(SHOWN_COLUMNS).where('id', '=', id).limit(1);
 }
 
-/** The properties of a series the principal may read, or undefined. */
+/** Returns the properties of a series if the principal may read it. */
 export async function findProperties(
   db: Queryable,
   id: string,
@@ -87,9 +86,9 @@ export async function findProperties(
 }
 
 /**
- * Locks a series for the rest of the transaction, which is what every change of one begins with.
+ * Locks a series until the transaction ends. Every change of a series begins with it.
  *
- * @param missing the refusal of a series that is not there
+ * @param missing the refusal for a missing series
  * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
  */
 export async function lockSeries(
@@ -109,11 +108,11 @@ export async function lockSeries(
   if (!found.writable) throw UNAUTHORIZED();
 }
 
-/** Writes down that somebody has changed a part of a series. */
+/** Records a change of a part of a series. */
 export async function recordChange(
   trx: Transaction,
   { id, principal, part }: { id: string; principal: Principal; part: 'metadata' | 'acl' | 'properties' },
 ): Promise<void> {
-  const data = { parts: [part] };
-  await recordChanges(trx, [{ kind: 'series.changed', seriesId: id, actor: principal.username, data }]);
+  const about = { seriesId: id, actor: principal.username };
+  await recordChanges(trx, [{ kind: 'series.changed', ...about, data: { parts: [part] } }]);
 }

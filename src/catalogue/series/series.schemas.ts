@@ -8,52 +8,25 @@ import { Instant } from '#platform/http/endpoint/schemas.ts';
 import { FIRST_SHOWN } from './examples.ts';
 import { NO_THEME } from './refusals.ts';
 
-/** Which version brought which field of a series (compatibility 2.4). */
+/** The API version that introduced each field of a series (compatibility 2.4). */
 export const SERIES_FIELDS: Since = { ...sinceOf(SERIES_CORE_FIELDS), acl: '1.5.0' };
-/** The same of a series in a list. */
 export const SERIES_LIST_FIELDS: Since = { description: '1.1.0', ...SERIES_FIELDS };
-/** Which version brought which parameter. */
 export const SERIES_PARAMETERS = { override: '1.2.0', withacl: '1.5.0' } as const satisfies Since;
 
-/** What else to answer of a series. */
 export const SeriesQuery = z.object({
-  withacl: flag('Also answer the access control list.').meta({
-    'x-since': SERIES_PARAMETERS.withacl,
-  }),
+  withacl: flag('Include the access control list.').meta({ 'x-since': SERIES_PARAMETERS.withacl }),
 });
 
-/** The switches of the list of series; what it is filtered and sorted by has grammars of its own. */
+/** The flags of the list of series. */
 export const SeriesListQuery = z.object({
   onlyWithWriteAccess: flag('Only series that the account may change.'),
   ...SeriesQuery.shape,
 });
 
-const word = (description: string) => z.string().optional().meta({ description });
-
-/** What to search series by, under the older names. */
-export const SeriesSearchQuery = z.object({
-  q: word('Words in any field.'),
-  seriesId: word('The identifier.'),
-  seriesTitle: word('The title.'),
-  creator: word('An organizer.'),
-  contributor: word('A contributor.'),
-  publisher: word('A publisher.'),
-  rightsholder: word('The rights holder.'),
-  language: word('The language.'),
-  license: word('The license.'),
-  subject: word('A subject.'),
-  description: word('The description.'),
-  createdfrom: word('The earliest creation, `YYYY-MM-DDThh:mm:ssZ`.'),
-  createdto: word('The latest creation, likewise.'),
-  edit: flag('Only series that the account may change.'),
-  sort: word('`TITLE`, `CONTRIBUTORS`, `CREATOR` or `CREATED`, with `_DESC` for the other direction.'),
-});
-export type SeriesSearchQuery = z.infer<typeof SeriesSearchQuery>;
-
 const fields = inOrder(FIRST_SHOWN, {
   identifier: z.string(),
   ...shapeOf(SERIES_CORE_FIELDS),
-  creator: z.string().describe('Name of the account that made the series.'),
+  creator: z.string().describe('Name of the account that created the series.'),
   created: Instant,
 });
 const acl = Acl.optional().describe('With `withacl`.');
@@ -70,8 +43,8 @@ export const SeriesList = z.array(SeriesListElement).meta({ id: 'SeriesList' });
 export const Series = z
   .object({
     ...fields,
-    organization: z.string().describe('Identifier of the organization it belongs to.'),
-    opt_out: z.literal(false).describe('Without meaning.'),
+    organization: z.string().describe('Identifier of the organization.'),
+    opt_out: z.literal(false).describe('Always false.'),
     acl,
   })
   .meta({ id: 'Series', 'x-introduced': SERIES_FIELDS });
@@ -85,16 +58,16 @@ export const Theme = z
     error: ({ input }) => NO_THEME.sentence(String(input).slice(0, 200)),
   })
   .transform((digits) => (digits === '' ? undefined : String(BigInt(digits))))
-  .meta({ description: 'The number of a theme; becomes a property of the series.' });
+  .meta({ description: 'Number of a theme. It is stored as the property `theme` of the series.' });
 
 /** The form field `override` of the access control list of a series. */
 export const Override = TextFlag.meta({
   description:
-    '`true` removes the lists of those of its events that the account may change, so that this one holds for them, too.',
+    '`true` also removes the lists of its events that the account may change, so that they use the list of the series.',
   'x-since': SERIES_PARAMETERS.override,
 });
 
-/** A list of access control entries as it was sent: the entries may hold more, and `allow` as a text. */
+/** The sent list of access control entries. Entries may have more properties, and `allow` may be a text. */
 export const AclEcho = z.array(
   z.looseObject({
     allow: z.union([z.boolean(), z.enum(['true', 'false'])]),

@@ -12,23 +12,23 @@ import type { Refusal } from '#platform/http/errors/refusal.ts';
 import { SERIES_MISSING } from './refusals.ts';
 import { findSeries, lockSeries, recordChange, type SeriesRow } from './series-queries.ts';
 
-/** A path would lose one that is only dots, and `series.json` is the older list of series. */
+/** Rejects `.` and `..`, which would change the path of a URL, and `series.json`, which is the path of the older list. */
 const IDENTIFIER = /^(?!(?:\.\.?|series\.json)$)[A-Za-z0-9._~:@-]{1,255}$/;
 
-/** The columns of a series that its default catalog fills. */
+/** The columns of a series that hold its default catalog. */
 type MetadataColumns = Columns<(typeof SERIES_CORE_FIELDS)[number]>;
 
-/** The columns that the given values of `dublincore/series` change; fields that only the server sets change nothing. */
+/** Returns the columns that values of `dublincore/series` change, without those of read-only fields. */
 export function seriesColumns(values: CatalogValues): Partial<MetadataColumns> {
   return givenColumns(SERIES_CORE_FIELDS, values);
 }
 
-/** The values of `dublincore/series` of a series, by field. */
+/** Returns the values of `dublincore/series` of a series. */
 function seriesValues(series: MetadataColumns & Pick<Selectable<Series>, 'id' | 'creator'>): CatalogValues {
   return valuesOf(SERIES_CORE_FIELDS, series).set('createdBy', series.creator).set('identifier', series.id);
 }
 
-/** The identifier a client chose, if it did. @throws {HttpError} 400 */
+/** Returns the identifier that a client chose, if any. @throws {HttpError} 400 */
 export function chosenIdentifier(values: CatalogValues): string | undefined {
   const id = textIn(values, 'identifier');
   if (id === '') return undefined;
@@ -39,7 +39,7 @@ export function chosenIdentifier(values: CatalogValues): string | undefined {
 /** A catalog of a series with its values. */
 export type FilledCatalog = [catalog: MetadataCatalog, values: CatalogValues];
 
-/** All catalogs of a series in the order of the configuration; those never stored are empty. */
+/** Returns all catalogs of a series. Those never stored are empty. */
 export async function catalogsOf(db: Queryable, series: SeriesRow, catalogs: CatalogSet): Promise<FilledCatalog[]> {
   const stored = (await storedCatalogs(db, 'series', [series.id])).get(series.id);
   return catalogs.all.map((catalog) => [
@@ -48,7 +48,7 @@ export async function catalogsOf(db: Queryable, series: SeriesRow, catalogs: Cat
   ]);
 }
 
-/** Stores the given values of a series, by flavor; those not given stay. The caller has locked the series. */
+/** Stores values of a locked series, by flavor. Missing fields keep their values. */
 export async function saveSeriesCatalogs(
   trx: Transaction,
   id: string,
@@ -62,24 +62,19 @@ export async function saveSeriesCatalogs(
   await saveCatalogs(trx, 'series', id, new Map([...changes].filter(([flavor]) => flavor !== common.flavor)));
 }
 
-/** What to change in the metadata of a series. */
 interface MetadataUpdate {
   principal: Principal;
   id: string;
-  /**
-   * Gives the values to be set, by flavor. It is asked once the series is locked, so that what it refuses comes after
-   * the refusals of the series itself.
-   */
+  /** Returns the new values by flavor. Called after the lock, so that its refusals follow those of the series. */
   changes(trx: Transaction): Promise<ReadonlyMap<string, CatalogValues>>;
   catalogs: CatalogSet;
-  /** The refusal of a series that is not there; the usual one unless given. */
   missing?: Refusal | Refusal<[string]>;
 }
 
 /**
- * Sets values of a series; those not given stay.
+ * Updates the metadata of a series. Missing fields keep their values.
  *
- * @returns all catalogs as they are now
+ * @returns all catalogs after the change
  * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
  */
 export async function updateMetadata(

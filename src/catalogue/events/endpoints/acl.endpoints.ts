@@ -18,14 +18,14 @@ interface Services {
   database: Database;
 }
 
-const action = pathParameter('What the entry allows.', 'read');
+const action = pathParameter('The action that the entry allows.', 'read');
 
 export const readEventAcl = defineEndpoint({
   method: 'get',
   path: '/api/events/{event_id}/acl',
   access: apiRole('EVENTS_ACL_VIEW'),
   summary: "Read an event's access control list",
-  description: 'Of an event without a list of its own it is that of its series.',
+  description: 'An event that has no list uses the list of its series.',
   params: eventParams,
   answers: { 200: { description: 'The list.', body: Acl, example: ACL } },
   refusals: [EVENT_MISSING],
@@ -48,13 +48,13 @@ export const putEventAcl = defineEndpoint({
   access: apiRole('EVENTS_ACL_EDIT'),
   summary: "Replace an event's access control list",
   description:
-    'The list that was there is gone, and that of the series does not hold any more; `[]` opens the event to nobody but administrators. Not while a workflow runs.',
+    'The new list also replaces the one of the series for this event. `[]` gives access to administrators only. Refused while a workflow is active.',
   params: eventParams,
   form: {
     schema: z.object({ acl: jsonText(StrictAcl, 'The new list.') }),
     example: { acl: JSON.stringify(ACL) },
   },
-  answers: { 204: { description: 'It has been replaced.' } },
+  answers: { 204: { description: 'The list was replaced.' } },
   refusals: [UNREADABLE_ACL, ENTRY_INCOMPLETE, ACL_LOCKED_HERE, EVENT_MISSING],
   handle: async ({ c, params, form }, { database }: Services) => {
     const { principal } = c.var;
@@ -69,17 +69,18 @@ export const addAclEntry = defineEndpoint({
   method: 'post',
   path: '/api/events/{event_id}/acl/{action}',
   access: apiRole('EVENTS_ACL_EDIT'),
-  summary: 'Allow a role to do something with an event',
-  description: 'Other entries stay, those that the event has from its series as its own. Repeating it changes nothing.',
+  summary: 'Allow a role an action on an event',
+  description:
+    'Keeps the other entries. Entries from the series are copied to the event first. Repeating the request changes nothing.',
   params: { ...eventParams, action },
   form: {
     schema: z.object({
-      // What an entry may hold is asked of it as a whole, in its own words.
-      role: z.string().meta({ description: 'The role that may do it from now on.', maxLength: MAX_LENGTH }),
+      // Not checked here: `allowingEntry` checks the entry as a whole.
+      role: z.string().meta({ description: 'The role.', maxLength: MAX_LENGTH }),
     }),
     example: { role: 'ROLE_TUTOR' },
   },
-  answers: { 204: { description: 'The role is allowed to.' } },
+  answers: { 204: { description: 'The role is allowed the action.' } },
   refusals: [ACL_FULL, ACL_LOCKED_HERE, EVENT_MISSING],
   handle: async ({ c, params, form }, { database }: Services) => {
     const { principal } = c.var;
@@ -94,11 +95,11 @@ export const removeAclEntry = defineEndpoint({
   method: 'delete',
   path: '/api/events/{event_id}/acl/{action}/{role}',
   access: apiRole('EVENTS_ACL_DELETE'),
-  summary: 'Take a permission back',
+  summary: 'Remove a permission',
   description:
-    'Other entries stay, those that the event has from its series as its own. Without any, it is open to nobody but administrators.',
-  params: { ...eventParams, action, role: pathParameter('The role that may do it.', 'ROLE_STUDENT') },
-  answers: { 204: { description: 'There is no such entry any more.' } },
+    'Keeps the other entries. Entries from the series are copied to the event first. An empty list gives access to administrators only.',
+  params: { ...eventParams, action, role: pathParameter('The role of the entry.', 'ROLE_STUDENT') },
+  answers: { 204: { description: 'The entry was removed.' } },
   refusals: [ACL_LOCKED_HERE, EVENT_MISSING, NO_ACL_ENTRY],
   handle: async ({ c, params }, { database }: Services) => {
     const { event_id, action, role } = params;

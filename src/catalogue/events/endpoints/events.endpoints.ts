@@ -12,7 +12,7 @@ import { eventJson, findEvent, loadExtras } from '../event-json.ts';
 import { EVENT, EVENT_ID } from '../examples.ts';
 import { EVENT_MISSING, NOTHING_TO_DELETE } from '../refusals.ts';
 
-/** The parameter of the paths below an event. */
+/** The path parameter of all endpoints of one event. */
 export const eventParams = { event_id: pathParameter('Identifier of the event.', EVENT_ID) };
 
 interface ReadingServices {
@@ -26,16 +26,16 @@ export const readEvent = defineEndpoint({
   path: '/api/events/{event_id}',
   access: apiRole('EVENTS_VIEW'),
   summary: 'Read an event',
-  description: 'Poll with `If-None-Match` and the `ETag` of the last answer: what has not changed costs a 304.',
+  description: 'To poll, send the `ETag` of the last answer as `If-None-Match`; an unchanged event answers 304.',
   params: eventParams,
   query: EventQuery,
   answers: {
     200: { description: 'The event.', body: Event, example: EVENT, headers: TAGGED_HEADERS },
-    304: { description: 'It has not changed since the answer with this `ETag`.' },
+    304: { description: 'The event still has this `ETag`.' },
   },
   refusals: [EVENT_MISSING],
   handle: async ({ c, params, query }, { database, addresses, catalogs }: ReadingServices) => {
-    const [principal, version] = [c.get('principal'), c.get('version')];
+    const { principal, version } = c.var;
     const id = params.event_id;
     const event = await findEvent(database, id, principal);
     if (!event) throw EVENT_MISSING(id);
@@ -50,9 +50,9 @@ export const removeEvent = defineEndpoint({
   path: '/api/events/{event_id}',
   access: apiRole('EVENTS_DELETE'),
   summary: 'Delete an event',
-  description: 'With its tracks, workflows and publications, also while it is being processed.',
+  description: 'Also deletes its tracks, workflows and publications, even while it is being processed.',
   params: eventParams,
-  answers: { 204: { description: 'It is gone.' } },
+  answers: { 204: { description: 'The event was deleted.' } },
   refusals: [NOTHING_TO_DELETE],
   handle: async ({ c, params }, { database, staging }: { database: Database; staging: StagingLedger }) => {
     await deleteEvent(params.event_id, c.var.principal, { database, staging });

@@ -27,19 +27,19 @@ interface Services {
   catalogs: Pick<Catalogs, 'event'>;
 }
 
-/** Several filters are a union; before 1.5.0 only the first one counts. */
+/** Lists events. Before 1.5.0 only the first parameter `filter` counts. */
 export const listEvents = defineEndpoint({
   method: 'get',
   path: '/api/events',
   access: apiRole('EVENTS_VIEW'),
   summary: 'List events',
-  description: 'Those that the account may read, in a stable order.',
+  description: 'Returns the events that the account may read, in a stable order.',
   query: z.object({
     filter: z
       .union([z.string(), z.array(z.string())])
       .optional()
       .meta({
-        description: `${filterHelp(EVENT_LIST)} Of several parameters \`filter\` any must match. \`start\` and \`technical_start\` take a period of time, \`from/to\`, both included; \`agent_id\` is the capture agent that is to record, and \`technical_start\` when.`,
+        description: `${filterHelp(EVENT_LIST)} If \`filter\` is repeated, one of them must match. \`start\` and \`technical_start\` take a period \`from/to\`, both ends included. \`agent_id\` is the capture agent of a scheduled event, \`technical_start\` the start of its recording.`,
         example: `is_part_of:4fd0a1b2-91f4-4a55-9d0e-6f8f0a7c3b12,textFilter:sequences`,
       }),
     sort: sortParameter(EVENT_LIST, 'start_date:DESC,title:ASC'),

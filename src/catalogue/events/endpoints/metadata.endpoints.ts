@@ -25,7 +25,6 @@ interface Services {
 
 const FLAVOR = 'dublincore/episode';
 
-/** All catalogs of an event, or the one of the flavor `type` (compatibility 3.9). */
 export const readEventMetadata = defineEndpoint({
   method: 'get',
   path: '/api/events/{event_id}/metadata',
@@ -56,7 +55,7 @@ export const putEventFields = defineEndpoint({
   summary: 'Change fields of a catalog of an event',
   ...changesFields(FLAVOR, EVENT_FIELDS),
   params: eventParams,
-  answers: { 204: { description: 'They have been changed.' } },
+  answers: { 204: { description: 'The fields were changed.' } },
   refusals: [
     UNREADABLE_FIELDS,
     FIELD_REQUIRED.about('event', 'title', FLAVOR),

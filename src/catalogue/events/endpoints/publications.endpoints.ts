@@ -28,7 +28,7 @@ export const listPublications = defineEndpoint({
   path: '/api/events/{event_id}/publications',
   access: apiRole('EVENTS_PUBLICATIONS_VIEW'),
   summary: 'List the publications of an event',
-  description: 'Each with its media, attachments and metadata.',
+  description: 'Includes the media, attachments and metadata of each publication.',
   params: eventParams,
   query: PublicationsQuery,
   answers: { 200: { description: 'The publications.', body: Publications, example: [PUBLICATION] } },
@@ -47,7 +47,7 @@ export const readPublication = defineEndpoint({
   path: '/api/events/{event_id}/publications/{publication_id}',
   access: apiRole('EVENTS_PUBLICATIONS_VIEW'),
   summary: 'Read a publication of an event',
-  description: 'The same as in the list.',
+  description: 'Returns the publication as the list shows it.',
   params: {
     ...eventParams,
     publication_id: pathParameter('Identifier of the publication.', PUBLICATION_ID),

@@ -33,17 +33,17 @@ export const readScheduling = defineEndpoint({
   since: '1.1.0',
   access: apiRole('EVENTS_SCHEDULING_VIEW'),
   summary: 'Read the scheduling of an event',
-  description: 'What is answered may be put back.',
+  description: 'The answer may be sent back with PUT.',
   params: eventParams,
   answers: {
     200: {
-      description: 'When it is recorded, and by which agent.',
+      description: 'The time of the recording and its capture agent.',
       body: Scheduling,
       example: SCHEDULING,
       headers: TAGGED_HEADERS,
     },
     204: { description: 'The event is not scheduled.' },
-    304: { description: 'It has not changed since the answer with this `ETag`.' },
+    304: { description: 'The scheduling still has this `ETag`.' },
   },
   refusals: [UNABLE_TO_FIND],
   handle: async ({ c, params }, { database }: Services) => {
@@ -61,18 +61,18 @@ export const putScheduling = defineEndpoint({
   access: apiRole('EVENTS_SCHEDULING_EDIT'),
   summary: 'Change the scheduling of an event',
   description:
-    'What is left out stays, except that either `end` or `duration` is needed. Until the recording has begun.',
+    'Missing fields keep their values, except that `end` or `duration` is required. Refused once the recording has begun.',
   params: eventParams,
   form: {
     schema: z.object({
       scheduling: jsonText(SchedulingUpdate, 'The new scheduling information.'),
       allowConflict: TextFlag.meta({
-        description: `\`true\` lets administrators schedule what conflicts with other recordings. Version ${EVENT_CHANGES.allowConflict} and higher.`,
+        description: `\`true\` lets administrators schedule a recording that conflicts with others. Version ${EVENT_CHANGES.allowConflict} and higher.`,
       }),
     }),
     example: { scheduling: JSON.stringify(SCHEDULING), allowConflict: 'false' },
   },
-  answers: { 204: { description: 'It has been changed.' }, 409: CONFLICT },
+  answers: { 204: { description: 'The scheduling was changed.' }, 409: CONFLICT },
   refusals: [UNPARSABLE_HERE, UNPARSABLE_DATE, NO_END, RECORDING_BEGUN, UNABLE_TO_FIND, GONE],
   handle: async ({ c, params, form }, { config, database }: Services) => {
     const { principal, version } = c.var;

@@ -224,7 +224,7 @@ describe('tracks', () => {
       'in place of a recording that has come',
       scheduled({ recording_state: 'upload_finished' }, [stored()]),
       beside([added()], { flavor: 'presenter/source', tags: [] }),
-      [409, expect.stringContaining('has come already')],
+      [409, expect.stringContaining('has already arrived')],
     ],
     [
       'as the recording of what is not scheduled',

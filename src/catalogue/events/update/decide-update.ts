@@ -38,24 +38,22 @@ import type { Refusals } from './refusals.ts';
 
 const EVENT_PARTS: readonly EventPart[] = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'];
 
-/** What an update comes to. */
+/** The result of deciding an update. */
 export interface Decision {
   /** Undefined when nothing changes. */
   write: EventWrite | undefined;
-  /** How many tracks go. */
+  /** The number of removed tracks. */
   removed: number;
-  /** What is done now that the event has got the recording it awaited; undefined when it has not. */
+  /** The processing to start because the awaited recording arrived; undefined if it did not. */
   processing: Processing | undefined;
 }
 
 /**
- * Decides what edits make of an event, in their order (compatibility 3.6), all of them or none. Metadata may change while a
- * workflow runs, the ACL and the tracks may not; processing and scheduling only until the recording of a scheduled event
- * begins. Publications stay as they are until a workflow publishes again.
+ * Decides an update: all edits or none, in the order of compatibility 3.6. Metadata may change while a workflow is active,
+ * the ACL and the tracks may not. Processing and scheduling may change until the recording of a scheduled event begins.
  *
- * @param by.actor the user name of who asks
- * @throws {HttpError} 400 for an edit that cannot be applied, 409 for a recording that nobody awaits
- * @throws {Outdated} for a recording of an agent whose event has got another one
+ * @throws {HttpError} 400 for an edit that cannot be applied, 409 for a recording that the event does not await
+ * @throws {Outdated} for a recording of an agent whose event has another recording
  */
 export function decideUpdate(
   state: EventState,
@@ -118,37 +116,30 @@ export function decideUpdate(
 }
 
 /**
- * Refuses another recording of an event.
+ * Refuses to replace the recording of a scheduled event, unless its processing failed.
  *
- * @throws {HttpError} 409 for a scheduled event whose recording has begun or come: it is never replaced, unless its
- * processing has failed
+ * @throws {HttpError} 409 once the recording has begun
  */
 export function refuseSecondRecording(eventId: string, progress: RecordingProgress): void {
   if (progress === 'begun') throw RECORDED_ALREADY(eventId);
 }
 
-/** Refuses an edit of tracks that the event cannot take now. */
 function requireEditable({ row, tracks, progress }: EventState, edit: TrackEdit, refusals: Refusals): void {
   if (edit.kind === 'tracks') {
     if (isActive(row.processing_state)) throw refusals.processing(row.id);
     return;
   }
   if (edit.from === 'agent') {
-    if (
-      awaitsDelivery(
-        row,
-        tracks.some(({ isMedia }) => isMedia),
-      )
-    )
-      return;
+    const hasMedia = tracks.some(({ isMedia }) => isMedia);
+    if (awaitsDelivery(row, hasMedia)) return;
     throw new Outdated('The event has another recording now.');
   }
   refuseSecondRecording(row.id, progress);
-  // Deleted while it came in, and created again.
+  // The event was deleted and created again during the upload.
   if (progress === 'unscheduled') throw NOT_SCHEDULED_ANY_MORE(row.id);
 }
 
-/** @returns undefined when nothing changes */
+/** Returns undefined if nothing changes. */
 function decideMetadata(state: EventState, edit: MetadataEdit) {
   if (edit.kind === 'remove') {
     const flavor = edit.catalogs.find(edit.flavor)?.flavor;
@@ -181,7 +172,7 @@ function holds(stored: CatalogValues | undefined, values: CatalogValues): boolea
   return [...values].every(([id, value]) => JSON.stringify(value) === JSON.stringify(stored?.get(id)));
 }
 
-/** @returns the entries of the event's own list; undefined when nothing changes */
+/** Returns the entries of the event's own list, or undefined if nothing changes. */
 function decideAcl({ row, acl }: EventState, edit: AclEdit, refusals: Refusals): readonly AclEntry[] | undefined {
   const edited = entriesAfter(edit, acl.entries);
   if (isActive(row.processing_state)) throw refusals.processing(row.id);
@@ -211,7 +202,7 @@ function requireProcessable({ progress }: EventState, processing: Processing): v
   if (!processing.workflow) throw NO_WORKFLOW();
 }
 
-/** @returns undefined when nothing changes */
+/** Returns undefined if nothing changes. */
 function decideSchedule(
   { row, schedule: from, progress, references }: EventState,
   { change }: SchedulingEdit,
@@ -226,20 +217,16 @@ function decideSchedule(
   return to;
 }
 
-/** With time and agent go the start, the duration and the location that the event shows. */
+/** Returns the start, duration and location that follow from the new time and agent. */
 function shownColumns({ schedule: from }: EventState, to: Schedule) {
   const isPostponed = from !== undefined && !isSamePlace(from, { ...to, agentId: from.agentId });
   return {
-    ...(isPostponed && {
-      start_date: to.start,
-      created: to.start,
-      duration: to.end.getTime() - to.start.getTime(),
-    }),
+    ...(isPostponed && { start_date: to.start, created: to.start, duration: to.end.getTime() - to.start.getTime() }),
     ...(to.agentId !== from?.agentId && { location: to.agentId }),
   };
 }
 
-/** A scheduled event that awaited its recording has it then if the tracks that come are seen or heard. */
+/** New audio or video tracks count as the recording that a scheduled event awaits. */
 function decideTracks(state: EventState, edit: TrackEdit) {
   const { row, tracks, progress } = state;
   const removed = tracks.filter(removedBy(edit, progress));
@@ -252,7 +239,7 @@ function decideTracks(state: EventState, edit: TrackEdit) {
   return { removed, added, recorded: edit.kind === 'recording' || comes || comesAgain };
 }
 
-/** Which tracks an edit takes away: of a recording those of the one that failed. */
+/** Returns the test for tracks that an edit removes. A recording replaces one that failed. */
 function removedBy(edit: TrackEdit, progress: RecordingProgress): (track: StoredTrack) => boolean {
   if (edit.kind === 'recording') return ({ isMedia }) => progress === 'failed' && isMedia;
   const { replaced } = edit;
@@ -262,7 +249,7 @@ function removedBy(edit: TrackEdit, progress: RecordingProgress): (track: Stored
     flavor === replaced.flavor && (languages.length === 0 || languages.some((language) => tags.includes(language)));
 }
 
-/** The states that the recording of a scheduled event comes into, one after the other. */
+/** Returns the new states of the recording, in order. */
 function recordingStates({ row, schedule }: EventState, to: Schedule | undefined, recorded: boolean): RecordingState[] {
   const states: RecordingState[] = [];
   let state = row.recording_state as RecordingState;

@@ -7,64 +7,60 @@ import { chosenSeries } from '../columns.ts';
 import type { Referred } from '../event-state.ts';
 import type { NewTrack } from '../tracks.ts';
 
-/** What is to become of an event; of what is not given nothing changes. */
+/** The edits of an event. Missing properties change nothing. */
 export interface EventEdits {
   metadata?: MetadataEdit | undefined;
   acl?: AclEdit | undefined;
   scheduling?: SchedulingEdit | undefined;
-  /** What is done with the recording of a scheduled event once it comes. */
+  /** The processing that starts when the recording of a scheduled event arrives. */
   processing?: Processing | undefined;
   tracks?: TrackEdit | undefined;
 }
 
-/** What is to become of an event's metadata, and which catalogs there are. */
+/** A change of metadata, and the configured catalogs. */
 export type MetadataEdit = { catalogs: CatalogSet } & (
   | { kind: 'values'; given: GivenCatalogs }
-  /** Catalogs as they are shown: an empty one that was never stored is still not filled in when it is written back. */
+  /** Catalogs as the API shows them. An empty one that was never stored is ignored. */
   | { kind: 'written back'; given: GivenCatalogs }
-  /** The catalog goes with all its values. */
   | { kind: 'remove'; flavor: string }
 );
 
-/** Values of catalogs by flavor, as they are given; those not given stay. */
+/** Values by flavor and field. Missing ones keep their values. */
 export type GivenCatalogs = ReadonlyMap<string, CatalogValues>;
 
-/** What is to become of an event's own access control list, which begins as that of its series. */
+/** A change of the event's own access control list, which starts as a copy of the one of its series. */
 export type AclEdit =
   | { kind: 'replace'; entries: readonly AclEntry[] }
-  /** An entry for the same pair of action and role, whatever it says, gives way to this one. */
+  /** Replaces an entry with the same action and role. */
   | { kind: 'add'; entry: AclEntry }
   | { kind: 'remove'; action: string; role: string };
 
-/** What is to become of an event's schedule; what is not given stays. */
+/** A change of the schedule. */
 export interface SchedulingEdit {
   change: SchedulingChange;
-  /** What has to lie between two recordings of an agent, in milliseconds. */
+  /** The minimum gap between two recordings of an agent. */
   gapMs: number;
-  /** Whether it may overlap what the agent is to record already. */
+  /** True if the recording may overlap others of the agent. */
   allowConflict: boolean;
 }
 
-/** What tracks that come are to an event. */
+/** The purpose of new tracks. */
 export type TrackPurpose =
-  /**
-   * The recording that a scheduled event awaits, or another one in place of that which could not be processed; at least
-   * one. An agent may bring it that has reported it before.
-   */
+  /** The recording of a scheduled event: at least one track. It replaces a recording whose processing failed. */
   | { kind: 'recording'; from?: 'agent' }
-  /** They stand beside those that there are, or in place of some; while a workflow is active, none may come or go. */
+  /** Additional tracks, or replacements of present ones. Refused while a workflow is active. */
   | { kind: 'tracks'; replaced: ReplacedTracks | undefined };
 
-/** What is to become of an event's tracks. */
+/** A change of the tracks. */
 export type TrackEdit = TrackPurpose & { tracks: readonly NewTrack[] };
 
-/** Of one flavor several languages may stand side by side: a tag `lang:` says which of them is meant. */
+/** The tracks of a flavor. With a tag `lang:...`, only those of that language. */
 export interface ReplacedTracks {
   flavor: string;
   tags: readonly string[];
 }
 
-/** What edits refer to beside the event. */
+/** Returns the resources that edits refer to. */
 export function referredIn({ metadata, scheduling }: EventEdits): Referred {
   const agentId = scheduling?.change.agentId;
   if (!metadata || metadata.kind === 'remove') return { agentId };

@@ -2,19 +2,19 @@ import { UNAUTHORIZED } from '#access/access-errors.ts';
 import type { HttpError } from '#platform/http/errors/errors.ts';
 import { ACL_LOCKED, EVENT_MISSING, NOT_SCHEDULED } from '../refusals.ts';
 
-/** How an edit is refused that the state of the event does not allow: endpoints say it in words of their own. */
+/** The refusals of edits that the state of the event does not allow. Endpoints have different sentences. */
 export interface Refusals {
-  /** There is no such event, or the principal may not read it. */
+  /** The event does not exist, or the principal may not read it. */
   missing(id: string): HttpError;
-  /** The principal may read the event, and not write it. */
+  /** The principal may read but not write the event. */
   denied(): HttpError;
-  /** A workflow is active, which the ACL and the tracks must not change under. */
+  /** The ACL or the tracks would change under an active workflow. */
   processing(id: string): HttpError;
-  /** Its scheduling is to change, and it was never scheduled. */
+  /** The schedule would change, but the event was never scheduled. */
   unscheduled(id: string): HttpError;
 }
 
-/** What is said where an endpoint does not say otherwise. */
+/** The default refusals. */
 export const REFUSALS: Refusals = {
   missing: EVENT_MISSING,
   denied: UNAUTHORIZED,

@@ -9,14 +9,14 @@ import { REFUSALS, type Refusals } from './refusals.ts';
 const DELETED = () => new Outdated('The event has been deleted.');
 
 /**
- * Changes an event on request: loads it once, decides, and writes. Objects of new tracks are for the caller to take off the staging ledger, and a recording that has come for it
- * to have processed. Run it in `inTransaction`, or in `explainingConflicts` when the schedule may change.
+ * Updates an event: loads its state once, decides, and writes. The caller removes the objects of new tracks from the staging
+ * ledger and starts the returned processing. Run it in `inTransaction`, or in `explainingConflicts` if the schedule may
+ * change.
  *
- * @param by.refusals what is said here in other words than usual
+ * @param by.refusals refusals that differ from the default
  * @throws {HttpError} 404 for an event that the sender may not read, 401 for one it may not write
- * @throws {ScheduleOverlap} when something else is to be recorded then
- * @throws {Outdated} for a recording of an agent whose event has been deleted, or has got another
- * @throws what `decideUpdate` throws
+ * @throws {ScheduleOverlap} if the agent has another recording at that time
+ * @throws {Outdated} for a recording of an agent whose event was deleted or has another recording
  */
 export async function updateEvent(
   trx: Transaction,

@@ -21,7 +21,7 @@ export const readSeriesAcl = defineEndpoint({
   path: '/api/series/{series_id}/acl',
   access: apiRole('SERIES_ACL_VIEW'),
   summary: "Read a series' access control list",
-  description: 'It also holds for those of its events that have no entries of their own.',
+  description: 'Events of the series that have no list use it as well.',
   params: seriesParams,
   answers: { 200: { description: 'The list.', body: Acl, example: ACL } },
   refusals: [SERIES_MISSING],
@@ -37,7 +37,7 @@ export const putSeriesAcl = defineEndpoint({
   path: '/api/series/{series_id}/acl',
   access: apiRole('SERIES_ACL_EDIT'),
   summary: "Replace a series' access control list",
-  description: 'The list that was there is gone.',
+  description: 'Removes all entries of the present list.',
   params: seriesParams,
   form: {
     schema: z.object({ acl: jsonText(StrictAcl, 'The new list.'), override: Override }),
@@ -52,7 +52,7 @@ export const putSeriesAcl = defineEndpoint({
     const entries = parseSeriesAcl(acl);
     const overrides = override && atLeast(version, SERIES_PARAMETERS.override);
     await inTransaction(database, (trx) => replaceSeriesAcl(trx, { principal, id, entries, override: overrides }));
-    // The list as it was sent, not as it is stored: clients compare the two.
+    // Clients compare the answer with the list that they sent.
     return c.body(acl, 200, { 'Content-Type': mediaType(version), Vary: 'Accept' });
   },
 });

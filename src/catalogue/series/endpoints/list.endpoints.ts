@@ -17,11 +17,10 @@ import { accessibleSeries, SERIES_LIST, seriesRowsJson } from '../list.ts';
 import { UNPARSABLE_START } from '../refusals.ts';
 import { SeriesList, SeriesListQuery } from '../series.schemas.ts';
 
-/** The size of a page nobody has chosen (compatibility 4.2). */
+/** The size of a page without `limit` (compatibility 4.2). */
 const DEFAULT_LIMIT = 100;
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
   config: { publicUrl: string };
   database: Database;
 }
@@ -31,13 +30,13 @@ export const listSeries = defineEndpoint({
   path: '/api/series',
   access: apiRole('SERIES_VIEW'),
   summary: 'List series',
-  description: 'Those that the account may read, in a stable order; 100 at most unless `limit` asks for more.',
+  description: 'Returns the series that the account may read, in a stable order: at most 100 without `limit`.',
   query: z.object({
     filter: z
       .string()
       .optional()
       .meta({
-        description: `${filterHelp(SERIES_LIST)} \`creationDate\` takes a period of time, \`from/to\`.`,
+        description: `${filterHelp(SERIES_LIST)} \`creationDate\` takes a period \`from/to\`.`,
         example: 'title:Analysis I',
       }),
     sort: sortParameter(SERIES_LIST, 'title:ASC'),

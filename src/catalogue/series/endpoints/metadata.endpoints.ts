@@ -56,7 +56,7 @@ export const putSeriesFields = defineEndpoint({
   params: seriesParams,
   answers: {
     200: {
-      description: 'All catalogs as they are now.',
+      description: 'All catalogs after the change.',
       body: z.array(CatalogJson),
       example: SERIES_CATALOGS,
     },
@@ -116,18 +116,17 @@ export const deleteSeriesCatalog = defineEndpoint({
   },
 });
 
-/** Every update answers with all catalogs. */
 export const putSeries = defineEndpoint({
   method: 'put',
   path: '/api/series/{series_id}',
   access: apiRole('SERIES_EDIT'),
   summary: 'Change the metadata of a series',
-  description: 'Fields that are not listed stay; unknown catalogs and fields are ignored.',
+  description: 'Missing fields keep their values. Unknown catalogs and fields are ignored.',
   params: seriesParams,
   form: { schema: z.object({ metadata: seriesMetadata }), example: { metadata: exampleMetadata } },
   answers: {
     200: {
-      description: 'All catalogs of the series.',
+      description: 'All catalogs after the change.',
       body: z.array(CatalogJson),
       example: SERIES_CATALOGS,
     },

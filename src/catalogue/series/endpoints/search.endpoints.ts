@@ -2,44 +2,59 @@ import { z } from 'zod';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { flag } from '#platform/http/endpoint/query.schemas.ts';
 import { answerList, listHeaders, PageQuery, UNKNOWN_SORT } from '#platform/http/list/index.ts';
 import { SERIES } from '../examples.ts';
 import { accessibleSeries, SERIES_LIST, seriesRowsJson } from '../list.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from '../refusals.ts';
-import { SeriesList, SeriesSearchQuery } from '../series.schemas.ts';
+import { SeriesList } from '../series.schemas.ts';
 
 const DEFAULT_COUNT = 100;
 const EARLIEST = '0001-01-01T00:00:00Z';
 const LATEST = '9999-12-30T00:00:00Z';
 
-/** The filter of the list of series that each parameter stands for. */
+const word = (description: string) => z.string().optional().meta({ description });
+
+/** The filter of the list of series for each parameter, and its description. */
 const FILTERS = {
-  q: 'textFilter',
-  seriesId: 'identifier',
-  seriesTitle: 'title',
-  creator: 'organizers',
-  contributor: 'contributors',
-  publisher: 'publishers',
-  rightsholder: 'rightsholder',
-  language: 'language',
-  license: 'license',
-  subject: 'subject',
-  description: 'description',
-} as const satisfies { [parameter in keyof SeriesSearchQuery]?: string };
+  q: ['textFilter', 'Words in any field.'],
+  seriesId: ['identifier', 'The identifier.'],
+  seriesTitle: ['title', 'The title.'],
+  creator: ['organizers', 'An organizer.'],
+  contributor: ['contributors', 'A contributor.'],
+  publisher: ['publishers', 'A publisher.'],
+  rightsholder: ['rightsholder', 'The rights holder.'],
+  language: ['language', 'The language.'],
+  license: ['license', 'The license.'],
+  subject: ['subject', 'A subject.'],
+  description: ['description', 'The description.'],
+} as const;
+
+/** The parameters of a search for series. */
+const SeriesSearchQuery = z.object({
+  ...(Object.fromEntries(Object.entries(FILTERS).map(([name, [, description]]) => [name, word(description)])) as Record<
+    keyof typeof FILTERS,
+    ReturnType<typeof word>
+  >),
+  createdfrom: word('The earliest creation, `YYYY-MM-DDThh:mm:ssZ`.'),
+  createdto: word('The latest creation, `YYYY-MM-DDThh:mm:ssZ`.'),
+  edit: flag('Only series that the account may change.'),
+  sort: word('`TITLE`, `CONTRIBUTORS`, `CREATOR` or `CREATED`, with `_DESC` for descending order.'),
+});
+type SeriesSearchQuery = z.infer<typeof SeriesSearchQuery>;
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
   config: { publicUrl: string };
   database: Database;
 }
 
-/** The list of series under older names of its parameters (compatibility 4.10). Its path would fit a series as well. */
+/** Lists series under the older names of the parameters (compatibility 4.10). Its path also matches that of one series. */
 export const searchSeries = defineEndpoint({
   method: 'get',
   path: '/api/series/series.json',
   access: apiRole('SERIES_VIEW'),
   summary: 'Search series',
-  description: 'The list of series by older names of its parameters, for the clients that know only these.',
+  description: 'Lists series under the older names of the parameters.',
   query: z.object({
     ...SeriesSearchQuery.shape,
     count: PageQuery.shape.limit,
@@ -71,9 +86,9 @@ export const searchSeries = defineEndpoint({
   },
 });
 
-/** The values by the names of the list's filters. */
+/** Converts parameters to filters of the list. */
 function criteriaOf(query: SeriesSearchQuery): Record<string, string> {
-  const given = Object.entries(FILTERS).flatMap(([parameter, name]) => {
+  const given = Object.entries(FILTERS).flatMap(([parameter, [name]]) => {
     const value = query[parameter as keyof typeof FILTERS];
     return value ? [[name, value]] : [];
   });
@@ -82,7 +97,7 @@ function criteriaOf(query: SeriesSearchQuery): Record<string, string> {
   return { ...Object.fromEntries(given), ...(period && { CreationDate: period }) };
 }
 
-/** `TITLE_DESC`, as older servers have it, is `title:DESC`. */
+/** Converts `TITLE_DESC` to `title:DESC`. */
 function modernSort(sort: string | undefined): string | undefined {
   const [, name, descending] = /^([A-Za-z]+?)(_DESC)?$/i.exec(sort ?? '') ?? [];
   return name ? `${name.toLowerCase()}:${descending ? 'DESC' : 'ASC'}` : sort;

@@ -28,17 +28,16 @@ import { Series, SeriesQuery, Theme } from '../series.schemas.ts';
 import { findSeries, lockSeries, seriesJson } from '../series-queries.ts';
 
 interface Services {
-  /** Base of the URLs handed out, without a slash at its end. */
   config: { publicUrl: string };
   database: Database;
   idempotency: Idempotency;
   catalogs: Pick<Catalogs, 'series'>;
 }
 
-/** The parameter of the paths below a series. */
+/** The path parameter of all endpoints of one series. */
 export const seriesParams = { series_id: pathParameter('Identifier of the series.', SERIES_ID) };
 
-/** The form field of a series' metadata, and an example of it. */
+/** The form field `metadata` of a series, and an example of it. */
 export const seriesMetadata = jsonText(CatalogsRequest, 'Metadata by catalog.');
 export const exampleMetadata = JSON.stringify([{ flavor: 'dublincore/series', fields: sentFields(SERIES_FIELDS) }]);
 
@@ -47,19 +46,19 @@ export const newSeries = defineEndpoint({
   path: '/api/series',
   access: apiRole('SERIES_CREATE'),
   summary: 'Create a series',
-  description: 'The account becomes its creator.',
+  description: 'The account becomes the creator of the series.',
   repeatable: REPEATABLE,
   form: {
     schema: z.object({
       metadata: seriesMetadata,
-      acl: jsonText(StrictAcl, 'Who may do what.').optional(),
+      acl: jsonText(StrictAcl, 'The access control list.').optional(),
       theme: Theme.optional(),
     }),
     example: { metadata: exampleMetadata, acl: JSON.stringify(ACL) },
   },
   answers: {
     201: {
-      description: 'It has been created.',
+      description: 'The series was created.',
       body: Created,
       example: { identifier: SERIES_ID },
       headers: createdHeaders(`${EXAMPLE_URL}/api/series/${SERIES_ID}`),
@@ -95,7 +94,7 @@ export const readSeries = defineEndpoint({
   path: '/api/series/{series_id}',
   access: apiRole('SERIES_VIEW'),
   summary: 'Read a series',
-  description: 'Its metadata in short; all fields are below `/metadata`.',
+  description: 'Returns the most used metadata. `/metadata` returns all fields.',
   params: seriesParams,
   query: SeriesQuery,
   answers: {
@@ -105,7 +104,7 @@ export const readSeries = defineEndpoint({
       example: { ...SERIES, organization: 'mh_default_org', opt_out: false },
       headers: TAGGED_HEADERS,
     },
-    304: { description: 'It has not changed since the answer with this `ETag`.' },
+    304: { description: 'The series still has this `ETag`.' },
   },
   refusals: [AN_SERIES_MISSING],
   handle: async ({ c, params, query }, { database }: Services) => {
@@ -123,14 +122,14 @@ export const deleteSeries = defineEndpoint({
   path: '/api/series/{series_id}',
   access: apiRole('SERIES_DELETE'),
   summary: 'Delete a series',
-  description: 'Its events stay and keep its identifier.',
+  description: 'Its events are kept; they still show the identifier of the series.',
   params: seriesParams,
-  answers: { 204: { description: 'It is gone.' } },
+  answers: { 204: { description: 'The series was deleted.' } },
   refusals: [SERIES_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
     const { principal, log } = c.var;
     const id = params.series_id;
-    // Its events keep the identifier and lose the title and the rights that came from it (sql/0009).
+    // Triggers remove its title and roles from its events (sql/0037).
     await inTransaction(database, async (trx) => {
       await lockSeries(trx, principal, id);
       const { title, read_roles: readRoles } = await trx
@@ -138,8 +137,8 @@ export const deleteSeries = defineEndpoint({
         .where('id', '=', id)
         .returning(['title', 'read_roles'])
         .executeTakeFirstOrThrow();
-      const { username: actor } = principal;
-      await recordChanges(trx, [{ kind: 'series.deleted', seriesId: id, actor, readRoles, data: { title } }]);
+      const about = { seriesId: id, actor: principal.username, readRoles };
+      await recordChanges(trx, [{ kind: 'series.deleted', ...about, data: { title } }]);
     });
     log.info({ seriesId: id }, 'series deleted');
     return c.body(null, 204);
