@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ConfigFile, parseYaml, readYamlFolder } from '#platform/text/yaml.ts';
 import { FIELD_TYPES, type MetadataCatalog } from './catalog.ts';
 import { EPISODE } from './episode.ts';
-import { BUILT_IN_LISTS, collectionOf, type ListEntry, type ListProviders } from './list-providers.ts';
+import { BUILT_IN_LISTS, type ListEntry, type ListProviders } from './list-providers.ts';
 import type { MetadataResource } from './refusals.ts';
 import { SERIES } from './series.ts';
 
@@ -51,13 +51,9 @@ const ListSchema = z.strictObject({
   values,
 });
 
-interface OwnCatalog extends MetadataCatalog {
-  resource: MetadataResource;
-}
-
 /** The catalogs and lists of METADATA_DIR. */
 interface OwnMetadata {
-  catalogs: OwnCatalog[];
+  catalogs: (MetadataCatalog & { resource: MetadataResource })[];
   lists: Map<string, readonly ListEntry[]>;
 }
 
@@ -76,9 +72,15 @@ export function parseMetadataFiles(files: readonly { file: string; source: strin
   }
   refuseRepeated(lists, ['list'], ({ list }) => list);
   refuseRepeated(catalogs, ['flavor'], ({ resource, flavor }) => `${resource} ${flavor.toLowerCase()}`);
+  const entriesOf = (labels: Readonly<Record<string, string>>): ListEntry[] =>
+    Object.entries(labels).map(([key, label]) => ({ key, label }));
   const ownLists = new Map(lists.map(({ data }) => [data.list, entriesOf(data.values)]));
   for (const file of catalogs) checkFields(file, new Set([...BUILT_IN_LISTS.keys(), ...ownLists.keys()]));
-  return { catalogs: catalogs.map(({ data }) => ownCatalog(data)), lists: ownLists };
+  const ownCatalogs = catalogs.map(({ data: { fields, ...catalog } }) => ({
+    ...catalog,
+    fields: fields.map(({ list, ...field }) => ({ ...field, listProvider: list })),
+  }));
+  return { catalogs: ownCatalogs, lists: ownLists };
 }
 
 function refuseRepeated<T>(files: readonly ConfigFile<T>[], path: string[], keyOf: (data: T) => string): void {
@@ -98,14 +100,6 @@ function checkFields({ data, fail }: ConfigFile<z.output<typeof CatalogSchema>>,
     if (list === undefined || lists.has(list)) return;
     fail(['fields', index, 'list'], `the list "${list}" does not exist; allowed are ${[...lists].sort().join(', ')}`);
   });
-}
-
-function ownCatalog({ fields, ...catalog }: z.output<typeof CatalogSchema>): OwnCatalog {
-  return { ...catalog, fields: fields.map(({ list, ...field }) => ({ ...field, listProvider: list })) };
-}
-
-function entriesOf(values: Readonly<Record<string, string>>): ListEntry[] {
-  return Object.entries(values).map(([key, label]) => ({ key, label }));
 }
 
 /** The catalogs of events or of series. */
@@ -164,7 +158,8 @@ function withCollections(catalog: MetadataCatalog, lists: ListProviders): Metada
     ...catalog,
     fields: catalog.fields.map((field) => {
       const entries = field.listProvider === undefined ? undefined : lists.get(field.listProvider);
-      return entries ? { ...field, collection: collectionOf(entries) } : field;
+      if (!entries) return field;
+      return { ...field, collection: Object.fromEntries(entries.map(({ key, label }) => [key, label])) };
     }),
   };
 }

@@ -31,21 +31,17 @@ function termsOf(field: MetadataField, value: FieldValue, duration: number | und
   const name = field.term;
   if (name === undefined) return [];
   if (Array.isArray(value)) return value.map((item) => ({ name, value: item }));
+  const date = parseDateTime(value);
   switch (field.type) {
     case 'date':
-      return instantTerms(value, (date) => ({ name, value: formatInstant(date), encoding: 'W3CDTF' }));
+      return date ? [{ name, value: formatInstant(date), encoding: 'W3CDTF' }] : [];
     case 'start_date':
-      return instantTerms(value, (date) => ({ name, value: period(date, duration), encoding: 'Period' }));
+      return date ? [{ name, value: period(date, duration), encoding: 'Period' }] : [];
     case 'duration':
       return duration === undefined ? [] : [{ name, value: `PT${duration / 1000}S`, encoding: 'ISO8601' }];
     default:
       return [{ name, value }];
   }
-}
-
-function instantTerms(value: string, term: (date: Date) => Term): Term[] {
-  const date = parseDateTime(value);
-  return date ? [term(date)] : [];
 }
 
 function element({ name, value, encoding }: Term): string {

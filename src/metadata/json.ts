@@ -87,15 +87,11 @@ function valueJson(
     case 'start_time':
       return start?.toISOString().slice(11, 16) ?? '';
     case 'duration':
-      return durationJson(text);
+      // Whole seconds; an unknown duration is zero.
+      return formatDuration(Math.floor((parseDuration(text) ?? 0) / 1000) * 1000);
     default:
       return text;
   }
-}
-
-/** Returns whole seconds; `00:00:00` for an unknown duration. */
-function durationJson(text: string): string {
-  return formatDuration(Math.floor((parseDuration(text) ?? 0) / 1000) * 1000);
 }
 
 /** Returns the start from the two fields that hold it. */

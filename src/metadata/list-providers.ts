@@ -10,11 +10,6 @@ export interface ListEntry {
 /** The lists of this installation, by name. */
 export type ListProviders = ReadonlyMap<string, readonly ListEntry[]>;
 
-/** Returns a list as the `collection` of a field: labels by value. */
-export function collectionOf(entries: readonly ListEntry[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(entries.map(({ key, label }) => [key, label]));
-}
-
 const LICENSES = ['ALLRIGHTS', 'CC0', 'CC-BY', 'CC-BY-SA', 'CC-BY-ND', 'CC-BY-NC', 'CC-BY-NC-SA', 'CC-BY-NC-ND'];
 
 /** ISO 639-2/T codes. */

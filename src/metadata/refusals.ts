@@ -21,7 +21,6 @@ export const UNPARSABLE_METADATA = refusal(
   ['event', 'it is not an array of catalogs'],
 );
 
-/** A catalog of a new resource without a flavor. */
 export const FLAVOR_MISSING = refusal(
   400,
   (resource: MetadataResource) =>
@@ -53,7 +52,6 @@ export const FIELD_NOT_FOUND = refusal(
   ['colour', '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21', 'dublincore/episode'],
 );
 
-/** An entry of `fields` without an identifier or a value. */
 export const ENTRY_INCOMPLETE = refusal(
   400,
   (entry: unknown) => {

@@ -56,14 +56,10 @@ function readText(field: MetadataField, value: unknown, reading: Reading): strin
   if (!shape) return text;
   const word = text.trim();
   if (word === '') return word;
-  if (shape.fits(word)) return field.type === 'start_date' ? dayOrInstant(word) : word;
+  // What follows a day counts only if both together are an instant.
+  if (shape.fits(word)) return field.type === 'start_date' && !parseDateTime(word) ? word.slice(0, 10) : word;
   if (reading.emptyBadDates && DATES.has(field.type)) return '';
   throw reading.refuse(unfit(field.id, word, shape.allowed));
-}
-
-/** Drops what follows the day, unless both together are an instant. */
-function dayOrInstant(word: string): string {
-  return parseDateTime(word) ? word : word.slice(0, 10);
 }
 
 /** Reads a comma-separated text or a list. */

@@ -9,10 +9,10 @@ import type { Transaction } from '#platform/database/kysely.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
 import type { Processing } from '#processing/processing.ts';
 import type { newEventColumns } from './columns.ts';
-import { lookUp, type References, type Sender } from './event-state.ts';
+import { lookUp, type Sender } from './event-state.ts';
 import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from './refusals.ts';
 import type { NewTrack } from './tracks.ts';
-import { type EventWrite, type OwnColumns, writeEvents } from './write-events.ts';
+import { type OwnColumns, writeEvents } from './write-events.ts';
 
 /**
  * Returns the recordings of a plan with the identifiers and titles of their events. Recordings of a recurrence rule get
@@ -61,14 +61,12 @@ export interface NewEvents {
   recordings: RecordingPlan | undefined;
 }
 
-/** The sender of the request, and the minimum gap between two recordings of an agent. */
-type Creator = Sender & { gapMs: number };
-
 /**
  * Creates an event, or one for each occurrence of a recurrence rule, with schedules, catalogs, access control lists and
  * tracks. Run it in `explainingConflicts`.
  *
  * @param tracks the caller removes their objects from the staging ledger
+ * @param by the sender, and the minimum gap between two recordings of an agent
  * @returns the identifiers in chronological order, and the processing to start now, if any
  * @throws {HttpError} 400 for tracks together with a rule, an unknown series or an unknown agent; 409 for a used identifier
  * @throws {ScheduleOverlap} if the agent has another recording at that time
@@ -77,11 +75,12 @@ export async function createEvents(
   trx: Transaction,
   events: NewEvents,
   tracks: readonly NewTrack[],
-  by: Creator,
+  by: Sender & { gapMs: number },
 ): Promise<{ ids: readonly string[]; processing: Processing | undefined }> {
-  const { id, recordings, columns } = events;
+  const { id, recordings, acl, catalogs, processing } = events;
+  const { title, start_date, created, duration, ...columns } = events.columns;
   if (recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
-  const occurrences = recordings && occurrencesIn(recordings, { id, title: columns.title });
+  const occurrences = recordings && occurrencesIn(recordings, { id, title });
   const referred = {
     id: recordings?.recurring ? undefined : id,
     seriesId: columns.series_id ?? undefined,
@@ -89,26 +88,6 @@ export async function createEvents(
     agentId: recordings?.agentId,
   };
   const references = await lookUp(trx, referred, by);
-  const write = decideCreation(events, { occurrences, tracks, references, by });
-  await writeEvents(trx, write);
-  return { ids: write.ids, processing: !recordings || tracks.length > 0 ? events.processing : undefined };
-}
-
-function decideCreation(
-  { id, recordings, acl, catalogs, processing, columns: all }: NewEvents,
-  {
-    occurrences,
-    tracks,
-    references,
-    by: { principal, gapMs },
-  }: {
-    occurrences: readonly Occurrence[] | undefined;
-    tracks: readonly NewTrack[];
-    references: References & { taken: boolean };
-    by: Creator;
-  },
-): EventWrite {
-  const { title, start_date, created, duration, ...columns } = all;
   if (columns.series_id && !references.seriesFound) throw NO_SUCH_SERIES(columns.series_id);
   if (references.taken) throw IDENTIFIER_TAKEN(id ?? '');
   if (recordings) requireSchedulable(recordings.agentId, references.agentKnown);
@@ -117,13 +96,15 @@ function decideCreation(
     ...columns,
     presenters: [...references.presenters],
     location: recordings?.agentId ?? columns.location,
-    creator: principal.displayName,
+    creator: by.principal.displayName,
     own_acl: acl !== null,
   };
   const recordingState = recordings && tracks.length > 0 ? stateAfter('', { kind: 'recorded' }) : undefined;
-  return {
-    ids: own.map(({ id }) => id),
-    actor: principal.username,
+  const { gapMs } = by;
+  const ids = own.map(({ id }) => id);
+  await writeEvents(trx, {
+    ids,
+    actor: by.principal.username,
     rows: { kind: 'new', own, shared },
     schedules:
       recordings && occurrences ? { ...recordings, occurrences, processing, gapMs, recordingState } : undefined,
@@ -131,5 +112,6 @@ function decideCreation(
     acl: acl ?? undefined,
     catalogs,
     tracks,
-  };
+  });
+  return { ids, processing: !recordings || tracks.length > 0 ? processing : undefined };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Acl } from '#access/acl/acl.schemas.ts';
 import { Scheduling } from '#capture/schedules/scheduling.schemas.ts';
-import { inOrder, shapeOf } from '#metadata/core-json.ts';
+import { shapeOf } from '#metadata/core-json.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
 import { CatalogJson } from '#metadata/schemas.ts';
 import { flag } from '#platform/http/endpoint/query.schemas.ts';
@@ -9,7 +9,6 @@ import { Created, Instant } from '#platform/http/endpoint/schemas.ts';
 import { ProcessingState } from '#processing/workflow.schemas.ts';
 import { Publications } from '#publications/publication.schemas.ts';
 import { PublicationsQuery } from '#publications/query.schemas.ts';
-import { FIRST_SHOWN } from './examples.ts';
 import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
 
 /** The parameters that add parts to the JSON of an event. */
@@ -36,37 +35,35 @@ const STATUSES = [
 
 /** An event, in lists and by itself. */
 export const Event = z
-  .object(
-    inOrder(FIRST_SHOWN, {
-      identifier: z.string(),
-      ...shapeOf(EVENT_CORE_FIELDS),
-      creator: z.string().describe('Name of the account that created the event.'),
-      is_part_of: z.string().describe('Identifier of its series.'),
-      series: z.string().describe('Title of its series.'),
-      created: Instant,
-      start: Instant,
-      duration: z
-        .int()
-        .nullable()
-        .optional()
-        .describe('In milliseconds. Before 1.4.0, `start` and `duration` are those of the scheduled recording.'),
-      processing_state: ProcessingState,
-      status: z
-        .string()
-        .describe(`Translation key. After the prefix it is one of ${STATUSES.join(', ')}.`)
-        .meta({ pattern: `^EVENTS\\.EVENTS\\.STATUS\\.(${STATUSES.join('|')})$` }),
-      publication_status: z.array(z.string()).describe('Channels on which the event is published.'),
-      has_previews: z.boolean().describe('True if a video editor can open the event.'),
-      archive_version: z.int().optional().describe('Increases with every change of the event.'),
-      acl: Acl.optional().describe('With `withacl`.'),
-      metadata: z.array(CatalogJson).optional().describe('With `withmetadata`.'),
-      publications: Publications.optional().describe('With `withpublications`.'),
-      scheduling: z
-        .union([Scheduling, z.strictObject({})])
-        .optional()
-        .describe('With `withscheduling`; empty if the event is not scheduled.'),
-    }),
-  )
+  .object({
+    identifier: z.string(),
+    ...shapeOf(EVENT_CORE_FIELDS),
+    creator: z.string().describe('Name of the account that created the event.'),
+    is_part_of: z.string().describe('Identifier of its series.'),
+    series: z.string().describe('Title of its series.'),
+    created: Instant,
+    start: Instant,
+    duration: z
+      .int()
+      .nullable()
+      .optional()
+      .describe('In milliseconds. Before 1.4.0, `start` and `duration` are those of the scheduled recording.'),
+    processing_state: ProcessingState,
+    status: z
+      .string()
+      .describe(`Translation key. After the prefix it is one of ${STATUSES.join(', ')}.`)
+      .meta({ pattern: `^EVENTS\\.EVENTS\\.STATUS\\.(${STATUSES.join('|')})$` }),
+    publication_status: z.array(z.string()).describe('Channels on which the event is published.'),
+    has_previews: z.boolean().describe('True if a video editor can open the event.'),
+    archive_version: z.int().optional().describe('Increases with every change of the event.'),
+    acl: Acl.optional().describe('With `withacl`.'),
+    metadata: z.array(CatalogJson).optional().describe('With `withmetadata`.'),
+    publications: Publications.optional().describe('With `withpublications`.'),
+    scheduling: z
+      .union([Scheduling, z.strictObject({})])
+      .optional()
+      .describe('With `withscheduling`; empty if the event is not scheduled.'),
+  })
   .meta({
     id: 'Event',
     'x-introduced': EVENT_FIELDS,

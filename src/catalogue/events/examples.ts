@@ -1,4 +1,4 @@
-import { exampleOf, inOrder } from '#metadata/core-json.ts';
+import { exampleOf } from '#metadata/core-json.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
 import { exampleFields } from '#metadata/examples.ts';
 import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
@@ -21,18 +21,7 @@ export const EVENT_CATALOGS = [
   },
 ];
 
-/** The first properties of an event in the document. */
-export const FIRST_SHOWN = [
-  'identifier',
-  'title',
-  'description',
-  'presenter',
-  'contributor',
-  'creator',
-  'subjects',
-] as const;
-
-export const EVENT = inOrder(FIRST_SHOWN, {
+export const EVENT = {
   identifier: EVENT_ID,
   ...exampleOf(EVENT_CORE_FIELDS),
   creator: 'Video Team',
@@ -46,7 +35,7 @@ export const EVENT = inOrder(FIRST_SHOWN, {
   publication_status: ['engage-player'],
   has_previews: true,
   archive_version: 1,
-});
+};
 
 export const TRACK = {
   identifier: TRACK_ID,

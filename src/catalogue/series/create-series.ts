@@ -66,7 +66,15 @@ export async function createSeries(
     .onConflict((taken) => taken.column('id').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (!inserted) throw await refuseTaken(trx, id, principal);
+  if (!inserted) {
+    const own = await trx
+      .selectFrom('series')
+      .select('id')
+      .where('id', '=', id)
+      .where(mayAccess('series', principal, 'write'))
+      .executeTakeFirst();
+    throw own ? IDENTIFIER_TAKEN(id) : UNAUTHORIZED();
+  }
   if (chosen) await requireEvents(trx, id, principal);
   await replaceAcl(trx, 'series', id, acl);
   await saveSeriesCatalogs(trx, id, new Map(Object.entries(further)), catalogs);
@@ -74,17 +82,7 @@ export async function createSeries(
   return id;
 }
 
-async function refuseTaken(trx: Transaction, id: string, principal: Principal) {
-  const own = await trx
-    .selectFrom('series')
-    .select('id')
-    .where('id', '=', id)
-    .where(mayAccess('series', principal, 'write'))
-    .executeTakeFirst();
-  return own ? IDENTIFIER_TAKEN(id) : UNAUTHORIZED();
-}
-
-/** Events of a deleted series come back with its identifier; who may not write them must not get at them by it. */
+/** Events keep the identifier of a deleted series. A new series must not give access to events of other accounts. */
 async function requireEvents(trx: Transaction, id: string, principal: Principal): Promise<void> {
   const foreign = await trx
     .selectFrom('events')

@@ -64,18 +64,14 @@ const MAX_PROPERTIES = 1000;
 /** The limit for all names and values of a series together. */
 const TOTAL_BYTES = 2 ** 20;
 
-type Properties = Map<string, string>;
-
 /** Reads the form field `properties` (compatibility 4.9). @throws {HttpError} 400 */
-function parseProperties(text: string): Properties {
+function parseProperties(text: string): Map<string, string> {
   if (text.trim() === '') throw ACL_MISSING();
   const json = parseJson(text, PROPERTIES_UNPARSABLE);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw PROPERTIES_UNPARSABLE();
-  const properties: Properties = new Map();
-  for (const [name, value] of Object.entries(json)) {
-    properties.set(checked(PropertyName, name), checked(PropertyValue, value));
-  }
-  return properties;
+  return new Map(
+    Object.entries(json).map(([name, value]) => [checked(PropertyName, name), checked(PropertyValue, value)]),
+  );
 }
 
 /**
@@ -85,7 +81,9 @@ function parseProperties(text: string): Properties {
  */
 async function mergeProperties(
   trx: Transaction,
-  { principal, id, changes }: { principal: Principal; id: string; changes: Properties },
+  principal: Principal,
+  id: string,
+  changes: Map<string, string>,
 ): Promise<void> {
   await lockSeries(trx, principal, id, GONE);
   const present = await findProperties(trx, id, principal);
@@ -99,10 +97,6 @@ async function mergeProperties(
 
 const PROPERTIES = { theme: '3', live: 'false' };
 
-interface Services {
-  database: Database;
-}
-
 export const readProperties = defineEndpoint({
   method: 'get',
   path: '/api/series/{series_id}/properties',
@@ -112,7 +106,7 @@ export const readProperties = defineEndpoint({
   params: seriesParams,
   answers: { 200: { description: 'The properties.', body: SeriesProperties, example: PROPERTIES } },
   refusals: [AN_SERIES_MISSING],
-  handle: async ({ c, params }, { database }: Services) => {
+  handle: async ({ c, params }, { database }: { database: Database }) => {
     const properties = await findProperties(database, params.series_id, c.var.principal);
     if (!properties) throw AN_SERIES_MISSING(params.series_id);
     return versionedJson(c, properties);
@@ -134,11 +128,11 @@ export const putProperties = defineEndpoint({
     200: { description: 'The properties as they were sent.', body: PropertiesEcho, example: PROPERTIES },
   },
   refusals: [ACL_MISSING, PROPERTIES_UNPARSABLE, GONE],
-  handle: async ({ c, params, fields }, { database }: Services) => {
+  handle: async ({ c, params, fields }, { database }: { database: Database }) => {
     const { principal } = c.var;
     const text = (await fields()).get('properties') ?? '';
     const changes = parseProperties(text);
-    await inTransaction(database, (trx) => mergeProperties(trx, { principal, id: params.series_id, changes }));
+    await inTransaction(database, (trx) => mergeProperties(trx, principal, params.series_id, changes));
     // The text as it was sent, not as it is stored.
     return c.body(text, 200, { 'Content-Type': mediaType(c.var.version), Vary: 'Accept' });
   },

@@ -1,13 +1,11 @@
-import type { Selectable } from 'kysely';
 import type { Principal } from '#access/principal.ts';
 import type { CatalogValues, MetadataCatalog } from '#metadata/catalog.ts';
 import { saveCatalogs, storedCatalogs } from '#metadata/catalogs.queries.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
-import { type Columns, givenColumns, textIn, valuesOf } from '#metadata/columns.ts';
+import { givenColumns, textIn, valuesOf } from '#metadata/columns.ts';
 import { UNPARSABLE_METADATA, unfit } from '#metadata/refusals.ts';
 import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
-import type { Series } from '#platform/database/schema.ts';
 import type { Refusal } from '#platform/http/errors/refusal.ts';
 import { SERIES_MISSING } from './refusals.ts';
 import { findSeries, lockSeries, recordChange, type SeriesRow } from './series-queries.ts';
@@ -15,17 +13,9 @@ import { findSeries, lockSeries, recordChange, type SeriesRow } from './series-q
 /** Rejects `.` and `..`, which would change the path of a URL, and `series.json`, which is the path of the older list. */
 const IDENTIFIER = /^(?!(?:\.\.?|series\.json)$)[A-Za-z0-9._~:@-]{1,255}$/;
 
-/** The columns of a series that hold its default catalog. */
-type MetadataColumns = Columns<(typeof SERIES_CORE_FIELDS)[number]>;
-
 /** Returns the columns that values of `dublincore/series` change, without those of read-only fields. */
-export function seriesColumns(values: CatalogValues): Partial<MetadataColumns> {
+export function seriesColumns(values: CatalogValues) {
   return givenColumns(SERIES_CORE_FIELDS, values);
-}
-
-/** Returns the values of `dublincore/series` of a series. */
-function seriesValues(series: MetadataColumns & Pick<Selectable<Series>, 'id' | 'creator'>): CatalogValues {
-  return valuesOf(SERIES_CORE_FIELDS, series).set('createdBy', series.creator).set('identifier', series.id);
 }
 
 /** Returns the identifier that a client chose, if any. @throws {HttpError} 400 */
@@ -42,9 +32,10 @@ export type FilledCatalog = [catalog: MetadataCatalog, values: CatalogValues];
 /** Returns all catalogs of a series. Those never stored are empty. */
 export async function catalogsOf(db: Queryable, series: SeriesRow, catalogs: CatalogSet): Promise<FilledCatalog[]> {
   const stored = (await storedCatalogs(db, 'series', [series.id])).get(series.id);
+  const common = valuesOf(SERIES_CORE_FIELDS, series).set('createdBy', series.creator).set('identifier', series.id);
   return catalogs.all.map((catalog) => [
     catalog,
-    catalog === catalogs.common ? seriesValues(series) : (stored?.get(catalog.flavor) ?? new Map()),
+    catalog === catalogs.common ? common : (stored?.get(catalog.flavor) ?? new Map()),
   ]);
 }
 

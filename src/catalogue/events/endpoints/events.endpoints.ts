@@ -15,7 +15,7 @@ import { EVENT_MISSING, NOTHING_TO_DELETE } from '../refusals.ts';
 /** The path parameter of all endpoints of one event. */
 export const eventParams = { event_id: pathParameter('Identifier of the event.', EVENT_ID) };
 
-interface ReadingServices {
+interface EventServices {
   database: Database;
   addresses: PublicationAddresses;
   catalogs: Pick<Catalogs, 'event'>;
@@ -34,7 +34,7 @@ export const readEvent = defineEndpoint({
     304: { description: 'The event still has this `ETag`.' },
   },
   refusals: [EVENT_MISSING],
-  handle: async ({ c, params, query }, { database, addresses, catalogs }: ReadingServices) => {
+  handle: async ({ c, params, query }, { database, addresses, catalogs }: EventServices) => {
     const { principal, version } = c.var;
     const id = params.event_id;
     const event = await findEvent(database, id, principal);

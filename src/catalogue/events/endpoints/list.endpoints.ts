@@ -21,7 +21,7 @@ import { accessibleEvents, EVENT_LIST, eventListJson } from '../list.ts';
 import { UNPARSABLE_FILTER } from '../refusals.ts';
 import { EVENT_CHANGES } from '../versions.ts';
 
-interface Services {
+interface EventServices {
   database: Database;
   addresses: PublicationAddresses;
   catalogs: Pick<Catalogs, 'event'>;
@@ -47,15 +47,10 @@ export const listEvents = defineEndpoint({
     ...EventListQuery.shape,
   }),
   answers: {
-    200: {
-      description: 'A page of events.',
-      body: Events,
-      example: [EVENT],
-      headers: listHeaders('/api/events'),
-    },
+    200: { description: 'A page of events.', body: Events, example: [EVENT], headers: listHeaders('/api/events') },
   },
   refusals: [UNKNOWN_FILTER, UNKNOWN_SORT, UNPARSABLE_FILTER, NO_WHOLE_NUMBER],
-  handle: ({ c, query }, { database, addresses, catalogs }: Services) => {
+  handle: ({ c, query }, { database, addresses, catalogs }: EventServices) => {
     const { principal, version } = c.var;
     const wanted = query();
     const filters = c.req.queries('filter') ?? [];

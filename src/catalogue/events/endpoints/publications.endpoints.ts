@@ -1,4 +1,5 @@
 import { requireAccess } from '#access/acl/acl.queries.ts';
+import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
@@ -18,9 +19,14 @@ import { PublicationQuery, PublicationsQuery } from '#publications/query.schemas
 import { PUBLICATION_MISSING, UNABLE_TO_FIND } from '../refusals.ts';
 import { eventParams } from './events.endpoints.ts';
 
-interface Services {
+interface PublicationServices {
   database: Database;
   addresses: PublicationAddresses;
+}
+
+async function readPublications(database: Database, id: string, principal: Principal) {
+  await requireAccess(database, 'events', principal, id, 'read', UNABLE_TO_FIND);
+  return (await publicationsOfEvents(database, [id])).get(id) ?? [];
 }
 
 export const listPublications = defineEndpoint({
@@ -33,11 +39,9 @@ export const listPublications = defineEndpoint({
   query: PublicationsQuery,
   answers: { 200: { description: 'The publications.', body: Publications, example: [PUBLICATION] } },
   refusals: [UNABLE_TO_FIND],
-  handle: async ({ c, params, query }, { database, addresses }: Services) => {
+  handle: async ({ c, params, query }, { database, addresses }: PublicationServices) => {
     const { principal, version } = c.var;
-    const id = params.event_id;
-    await requireAccess(database, 'events', principal, id, 'read', UNABLE_TO_FIND);
-    const publications = (await publicationsOfEvents(database, [id])).get(id) ?? [];
+    const publications = await readPublications(database, params.event_id, principal);
     return versionedJson(c, publicationsJson(publications, { version, query: query() }, addresses));
   },
 });
@@ -55,11 +59,10 @@ export const readPublication = defineEndpoint({
   query: PublicationQuery,
   answers: { 200: { description: 'The publication.', body: Publication, example: PUBLICATION } },
   refusals: [UNABLE_TO_FIND, PUBLICATION_MISSING],
-  handle: async ({ c, params, query }, { database, addresses }: Services) => {
+  handle: async ({ c, params, query }, { database, addresses }: PublicationServices) => {
     const { principal, version } = c.var;
     const { event_id: id, publication_id: publicationId } = params;
-    await requireAccess(database, 'events', principal, id, 'read', UNABLE_TO_FIND);
-    const publications = (await publicationsOfEvents(database, [id])).get(id) ?? [];
+    const publications = await readPublications(database, id, principal);
     const publication = publications.find((each) => each.id === publicationId);
     if (!publication || !isAddressable(publication, version)) throw PUBLICATION_MISSING(publicationId, id);
     const presentation = presentationOf({ version, query: query() }, addresses);

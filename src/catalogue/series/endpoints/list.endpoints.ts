@@ -44,12 +44,7 @@ export const listSeries = defineEndpoint({
     ...SeriesListQuery.shape,
   }),
   answers: {
-    200: {
-      description: 'A page of series.',
-      body: SeriesList,
-      example: [SERIES],
-      headers: listHeaders('/api/series'),
-    },
+    200: { description: 'A page of series.', body: SeriesList, example: [SERIES], headers: listHeaders('/api/series') },
   },
   refusals: [UNKNOWN_FILTER, UNKNOWN_SORT, UNPARSABLE_START, NO_WHOLE_NUMBER],
   handle: ({ c, query }, { config, database }: Services) => {

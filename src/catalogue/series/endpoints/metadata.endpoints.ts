@@ -24,6 +24,9 @@ interface Services {
 }
 
 const FLAVOR = 'dublincore/series';
+const ALL_CATALOGS = {
+  200: { description: 'All catalogs after the change.', body: z.array(CatalogJson), example: SERIES_CATALOGS },
+};
 
 export const readSeriesMetadata = defineEndpoint({
   method: 'get',
@@ -54,13 +57,7 @@ export const putSeriesFields = defineEndpoint({
   summary: 'Change fields of a catalog of a series',
   ...changesFields(FLAVOR, SERIES_FIELDS),
   params: seriesParams,
-  answers: {
-    200: {
-      description: 'All catalogs after the change.',
-      body: z.array(CatalogJson),
-      example: SERIES_CATALOGS,
-    },
-  },
+  answers: ALL_CATALOGS,
   refusals: [
     NO_METADATA,
     UNREADABLE_FIELDS,
@@ -124,13 +121,7 @@ export const putSeries = defineEndpoint({
   description: 'Missing fields keep their values. Unknown catalogs and fields are ignored.',
   params: seriesParams,
   form: { schema: z.object({ metadata: seriesMetadata }), example: { metadata: exampleMetadata } },
-  answers: {
-    200: {
-      description: 'All catalogs after the change.',
-      body: z.array(CatalogJson),
-      example: SERIES_CATALOGS,
-    },
-  },
+  answers: ALL_CATALOGS,
   refusals: [NOT_PARSABLE, GONE],
   handle: async ({ c, params, fields }, { database, catalogs }: Services) => {
     const { principal } = c.var;

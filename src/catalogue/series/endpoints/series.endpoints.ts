@@ -27,7 +27,7 @@ import { AN_SERIES_MISSING, IDENTIFIER_TAKEN, METADATA_MISSING, NO_THEME, SERIES
 import { Series, SeriesQuery, Theme } from '../series.schemas.ts';
 import { findSeries, lockSeries, seriesJson } from '../series-queries.ts';
 
-interface Services {
+interface SeriesServices {
   config: { publicUrl: string };
   database: Database;
   idempotency: Idempotency;
@@ -71,7 +71,7 @@ export const newSeries = defineEndpoint({
     NO_THEME,
     IDENTIFIER_TAKEN,
   ],
-  handle: async ({ c, fields }, { config, database, idempotency, catalogs }: Services) => {
+  handle: async ({ c, fields }, { config, database, idempotency, catalogs }: SeriesServices) => {
     const { principal, log } = c.var;
     const given = await fields();
     return idempotency.answer(c, { fields: given }, async (remember) => {
@@ -107,7 +107,7 @@ export const readSeries = defineEndpoint({
     304: { description: 'The series still has this `ETag`.' },
   },
   refusals: [AN_SERIES_MISSING],
-  handle: async ({ c, params, query }, { database }: Services) => {
+  handle: async ({ c, params, query }, { database }: { database: Database }) => {
     const { principal, version } = c.var;
     const id = params.series_id;
     const series = await findSeries(database, id, principal);
@@ -126,7 +126,7 @@ export const deleteSeries = defineEndpoint({
   params: seriesParams,
   answers: { 204: { description: 'The series was deleted.' } },
   refusals: [SERIES_MISSING],
-  handle: async ({ c, params }, { database }: Services) => {
+  handle: async ({ c, params }, { database }: { database: Database }) => {
     const { principal, log } = c.var;
     const id = params.series_id;
     // Triggers remove its title and roles from its events (sql/0037).
