@@ -1,5 +1,5 @@
 import { isDatabaseOutage } from '#platform/database/outage.ts';
-import { mayPass } from '#platform/database/retry.ts';
+import { isTransient } from '#platform/database/retry.ts';
 import { StagingExpired } from '#platform/storage/staging-entries.ts';
 import type { Change } from '#processing/advance.ts';
 import type { Claim } from '#processing/claims.ts';
@@ -31,7 +31,7 @@ export function infrastructureError(error: unknown, depth = MAX_CAUSES): string 
   if (error instanceof StorageFault) return systemFault(error.cause) ?? error.message;
   if (error instanceof StagingExpired) return 'A staged object was removed before it was complete.';
   // Errors of the storage look like those of the database, but are wrapped in StorageFault here.
-  if (isDatabaseOutage(error) || mayPass(error)) return 'The database does not answer.';
+  if (isDatabaseOutage(error) || isTransient(error)) return 'The database does not answer.';
   return infrastructureError(error.cause, depth - 1);
 }
 

@@ -4,11 +4,11 @@ import { demuxerFor } from '#platform/media/recording.ts';
 import { type MediaStream, playedStreams } from '#platform/media/streams.ts';
 import type { Inspected } from '#platform/media/workload.ts';
 import type { Lane } from '#platform/queue/port.ts';
-import type { Ready } from '#processing/outbox.ts';
+import type { ReadyOperation } from '#processing/outbox.ts';
 import type { Operation } from './operations/operation.ts';
 
 /** Returns the lane of each operation, by operation id. */
-export type LaneChoice = (ready: readonly Ready[]) => Promise<ReadonlyMap<number, Lane>>;
+export type LaneChoice = (ready: readonly ReadyOperation[]) => Promise<ReadonlyMap<number, Lane>>;
 
 /**
  * Returns how many operations of a lane a worker runs concurrently: in the long lane half as many, but at least one.
@@ -18,7 +18,7 @@ export function slotsOf(lane: Lane, concurrency: number): number {
 }
 
 /** Chooses by the operation and, if it asks for that, by the inspected tracks of the event. */
-export function laneChoice(database: Database, operations: ReadonlyMap<string, Operation>): LaneChoice {
+export function createLaneChoice(database: Database, operations: ReadonlyMap<string, Operation>): LaneChoice {
   return async (ready) => {
     const sized = ready.filter(({ operation }) => operations.get(operation)?.isLong);
     const ids = sized.map(({ operationId }) => operationId);

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '#platform/database/kysely.ts';
-import type { Patience } from '#platform/database/retry.ts';
+import type { OutageWait } from '#platform/database/retry.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import type { Ending } from '#processing/advance.ts';
 import { type Claim, endClaim, HEARTBEAT_MS, heartbeat } from '#processing/claims.ts';
@@ -23,7 +23,7 @@ export interface LeaseOptions {
   /** For heartbeats. */
   vital: Database;
   /** Waits for the database when the claim ends. */
-  patience: Patience;
+  patience: OutageWait;
   report: (percent: number) => void;
   log: Logger;
 }

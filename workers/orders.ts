@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Notifications } from '#platform/database/notifications.ts';
-import { periodically } from '#platform/process/periodically.ts';
+import { startLoop } from '#platform/process/periodically.ts';
 import type { Consumer, Lane } from '#platform/queue/port.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { SETTINGS_CHANNEL } from '#processing/lane-settings.ts';
-import { forgetProcess, signOfLife } from '#processing/worker-processes.ts';
+import { forgetProcess, reportWorkerProcess } from '#processing/worker-processes.ts';
 import { slotsOf } from './lanes.ts';
 import { componentOf, type WorkerComponent } from './part.ts';
 
@@ -26,8 +26,8 @@ export function applyWorkerSettings(options: {
   const runtime = process.versions.deno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`;
   const facts = { name, host: hostname(), pid: process.pid, runtime, version, concurrency };
   let drained = false;
-  const loop = periodically('signs of life', { pauseMs: ALIVE_MS }, log, async () => {
-    const settings = await signOfLife(database, facts);
+  const loop = startLoop('signs of life', { pauseMs: ALIVE_MS }, log, async () => {
+    const settings = await reportWorkerProcess(database, facts);
     if (settings.draining !== drained) log.info({ draining: settings.draining }, 'draining was changed');
     drained = settings.draining;
     for (const [lane, consumer] of consumers) {

@@ -6,10 +6,10 @@ import { type CompletionParts, sweepDirectUploads } from '#ingest/direct/direct-
 import { expireDrafts } from '#ingest/drafts.ts';
 import { expireUploads } from '#ingest/tus/uploads.ts';
 import { sweepUnfinished } from '#maintenance/sweep-unfinished.ts';
-import { parkHopeless, sweepDeliveries } from '#notifications/webhooks/deliveries.ts';
+import { parkExpiredDeliveries, sweepDeliveries } from '#notifications/webhooks/deliveries.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { DatabaseWatch } from '#platform/database/watch.ts';
-import { periodically } from '#platform/process/periodically.ts';
+import { startLoop } from '#platform/process/periodically.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { recoverLostOperations } from '#processing/claims.ts';
@@ -40,8 +40,7 @@ export interface ReconcilerParts extends CompletionParts {
 export function startReconciler(parts: ReconcilerParts, workDir: string): WorkerComponent {
   const { config, database, watch, staging, storage, log } = parts;
   const { changesDays, scheduling } = config;
-  const start = (name: string, pauseMs: number, run: () => Promise<unknown>) =>
-    periodically(name, { pauseMs }, log, run);
+  const start = (name: string, pauseMs: number, run: () => Promise<unknown>) => startLoop(name, { pauseMs }, log, run);
   return componentOf([
     start('recovery of lost operations', LOST_CHECK_MS, async () => {
       const recovered = await recoverLostOperations(database, watch.seen);
@@ -68,7 +67,7 @@ export function startReconciler(parts: ReconcilerParts, workDir: string): Worker
     }),
     start('sweep of changes', MINUTE_MS, async () => {
       const swept = await sweepChanges(database, changesDays);
-      const parked = await parkHopeless(database);
+      const parked = await parkExpiredDeliveries(database);
       if (parked > 0) log.warn({ messages: parked }, 'messages for webhooks were given up');
       const messages = await sweepDeliveries(database, changesDays);
       if (swept + messages > 0) log.info({ changes: swept, messages }, 'old changes were removed');

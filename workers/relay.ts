@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/kysely.ts';
 import type { Notifications } from '#platform/database/notifications.ts';
-import { periodically } from '#platform/process/periodically.ts';
+import { startLoop } from '#platform/process/periodically.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import { LANES, type Lane, type NewJob, type WorkQueue } from '#platform/queue/port.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
@@ -11,10 +11,10 @@ import {
   type Delivery,
   isAnythingDue,
   LEAST_ROOM,
-  stillOverdue,
+  restoreOverdue,
+  revertDeliveries,
   takeDeliveries,
   takeOverdue,
-  undeliver,
 } from '#processing/outbox.ts';
 import type { LaneChoice } from './lanes.ts';
 import { componentOf, type WorkerComponent } from './part.ts';
@@ -56,8 +56,8 @@ interface Relay extends WorkerComponent {
 /** Turns ready operations into jobs, at least once. While the queue does not answer, they stay ready. */
 export function startRelay(options: RelayOptions): Relay {
   const { queue, notifications, log } = options;
-  const loop = periodically('relay', { pauseMs: POLL_MS, restMs: REST_MS }, log, () => deliverReady(options));
-  const clocks = periodically('clocks of the queue', { pauseMs: CLOCKS_MS }, log, () => queue.forgetFuture());
+  const loop = startLoop('relay', { pauseMs: POLL_MS, restMs: REST_MS }, log, () => deliverReady(options));
+  const clocks = startLoop('clocks of the queue', { pauseMs: CLOCKS_MS }, log, () => queue.forgetFuture());
   return { ...componentOf([loop, clocks], [notifications.listen(READY_CHANNEL, loop.wake)]), wake: loop.wake };
 }
 
@@ -71,16 +71,16 @@ export async function deliverReady(options: Delivering): Promise<number> {
   if (!(await isAnythingDue(database, limits.overdueMs))) return 0;
   await assignLanes(database, lanes);
   const overdue = await takeOverdue(database, limits.overdueMs);
-  await byLane(options, overdue, stillOverdue, async (lane, deliveries) => {
+  await byLane(options, overdue, restoreOverdue, async (lane, deliveries) => {
     const lost = await queue.lost(lane, deliveries.map(jobIdOf), limits.claimMs);
     const undelivered = deliveries.filter((delivery) => lost.has(jobIdOf(delivery)));
-    await undeliver(database, undelivered);
+    await revertDeliveries(database, undelivered);
   });
   let delivered = 0;
   for (;;) {
     const due = await takeDeliveries(database, LANES);
     const startedAt = Date.now();
-    await byLane(options, due, undeliver, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
+    await byLane(options, due, revertDeliveries, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
     for (const delivery of due) trace(delivery, startedAt);
     delivered += due.length;
     if (due.length < LEAST_ROOM) return delivered;

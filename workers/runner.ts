@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperationSettings } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Patience } from '#platform/database/retry.ts';
+import type { OutageWait } from '#platform/database/retry.ts';
 import type { MediaTools } from '#platform/media/tools/tools.ts';
 import { type Clock, startClock } from '#platform/process/timeout.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
@@ -9,7 +9,7 @@ import type { StagingLedger } from '#platform/storage/staging.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import {
   countFailure,
-  expectOperation,
+  initOperationMetrics,
   operationDeferrals,
   operationSeconds,
   publicationSeconds,
@@ -56,7 +56,7 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options;
-    for (const operation of options.operations.keys()) expectOperation(operation);
+    for (const operation of options.operations.keys()) initOperationMetrics(operation);
   }
 
   /** Announces the shutdown: from now on, an operation whose tool was asked to stop is handed back. */
@@ -242,7 +242,7 @@ export class Runner {
   }
 
   /** Waits for the database until the worker stops or the limit is reached. */
-  #patience(log: Logger, limitMs?: number): Patience {
+  #patience(log: Logger, limitMs?: number): OutageWait {
     const stopping = this.#stopping.signal;
     return {
       signal: limitMs === undefined ? stopping : AbortSignal.any([stopping, AbortSignal.timeout(limitMs)]),

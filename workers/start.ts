@@ -1,8 +1,8 @@
 import type { Context } from '#app/context.ts';
 import type { Shutdown } from '#app/shutdown.ts';
 import { isOnlyLocal } from '#platform/config/config.ts';
-import { BUNDLED, locateTools, requireSafeTools } from '#platform/media/tools/tools.ts';
-import { commandFault } from '#processing/command-settings.ts';
+import { BUNDLED_TOOLS_WARNING, locateTools, requireSafeTools } from '#platform/media/tools/tools.ts';
+import { commandCheck } from '#processing/command-settings.ts';
 import { loadDefinitions } from '#processing/definitions.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { operations } from './operations/index.ts';
@@ -17,9 +17,9 @@ const LOOK_MS = 10_000;
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
   const { config, log, processName: name, pulse } = context;
   const programs = await programsIn(config.operations.commandsDir);
-  await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandFault(programs));
+  await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandCheck(programs));
   const tools = await locateTools(config);
-  if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED);
+  if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED_TOOLS_WARNING);
   const worker = startWorker({ ...context, tools }, manifest.version);
   pulse.watch(...worker.loops);
   log.info({ worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind }, 'the worker is ready');

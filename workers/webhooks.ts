@@ -1,10 +1,10 @@
 import { CHANGES_CHANNEL } from '#changes/record.ts';
-import { endAttempt, type Taken, takeDue } from '#notifications/webhooks/deliveries.ts';
+import { type ClaimedDelivery, claimDueDeliveries, recordAttempt } from '#notifications/webhooks/deliveries.ts';
 import { DELIVERIES_CHANNEL, fanOut } from '#notifications/webhooks/fan-out.ts';
-import { send } from '#notifications/webhooks/send.ts';
+import { sendMessage } from '#notifications/webhooks/send.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Notifications } from '#platform/database/notifications.ts';
-import { periodically } from '#platform/process/periodically.ts';
+import { startLoop } from '#platform/process/periodically.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { componentOf, type WorkerComponent } from './part.ts';
@@ -28,7 +28,7 @@ export function startWebhooks(options: {
   const deliver = async () => {
     for (;;) {
       const free = MAX_CONCURRENT - underWay.size;
-      const taken = free > 0 ? await takeDue(database, free) : [];
+      const taken = free > 0 ? await claimDueDeliveries(database, free) : [];
       if (taken.length === 0) return;
       for (const message of taken) {
         const done = deliverOne(message).finally(() => {
@@ -39,20 +39,20 @@ export function startWebhooks(options: {
       }
     }
   };
-  const deliverOne = async (taken: Taken) => {
-    const outcome = await send(taken, { id: taken.messageId, body: taken.body }, hosts);
+  const deliverOne = async (taken: ClaimedDelivery) => {
+    const outcome = await sendMessage(taken, { id: taken.messageId, body: taken.body }, hosts);
     const facts = { webhook: taken.webhookId, message: taken.messageId, status: outcome.status };
     if (outcome.error === null) log.debug(facts, 'webhook delivered');
     else log.warn({ ...facts, reason: outcome.error }, 'webhook delivery failed');
     // An outcome that cannot be stored means another delivery, with the same identifier.
-    await endAttempt(database, taken, outcome).catch((error) =>
+    await recordAttempt(database, taken, outcome).catch((error) =>
       log.warn({ ...facts, err: error }, 'the outcome of a webhook delivery could not be stored'),
     );
   };
-  const queueing = periodically('messages for webhooks', { pauseMs: POLL_MS, restMs: REST_MS }, log, () =>
+  const queueing = startLoop('messages for webhooks', { pauseMs: POLL_MS, restMs: REST_MS }, log, () =>
     fanOut(database),
   );
-  const delivery = periodically('delivery to webhooks', { pauseMs: POLL_MS }, log, deliver);
+  const delivery = startLoop('delivery to webhooks', { pauseMs: POLL_MS }, log, deliver);
   const component = componentOf(
     [queueing, delivery],
     [notifications.listen(CHANGES_CHANNEL, queueing.wake), notifications.listen(DELIVERIES_CHANNEL, delivery.wake)],

@@ -3,9 +3,9 @@ import type { Config } from '#platform/config/config.ts';
 import type { Notifications } from '#platform/database/notifications.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import { type Consumer, LANES, type Lane, type WorkQueue } from '#platform/queue/port.ts';
-import type { Round } from '#platform/telemetry/pulse.ts';
+import type { MonitoredLoop } from '#platform/telemetry/pulse.ts';
 import { TAKEN_CHANNEL } from '#processing/locked-workflow.ts';
-import { laneChoice, slotsOf } from './lanes.ts';
+import { createLaneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
 import { applyWorkerSettings } from './orders.ts';
 import { type ReconcilerParts, startReconciler } from './reconciler.ts';
@@ -25,7 +25,7 @@ interface WorkerParts
 
 /** The relay, the consumers of all lanes, the reconciler and the webhooks of one process. */
 interface WorkerProcess {
-  readonly loops: readonly Round[];
+  readonly loops: readonly MonitoredLoop[];
   /**
    * Takes no more work and resolves when the running operations have finished. Hands back what still runs near the
    * deadline.
@@ -46,7 +46,7 @@ export function startWorker(parts: WorkerParts, version: string): WorkerProcess 
   const taken = parts.notifications.listen(TAKEN_CHANNEL, (id) =>
     runner.checkLease(id === undefined ? undefined : Number(id)),
   );
-  const relay = startRelay({ ...parts, lanes: laneChoice(parts.database, operations) });
+  const relay = startRelay({ ...parts, lanes: createLaneChoice(parts.database, operations) });
   const reconciler = startReconciler(parts, workDir);
   const webhooks = startWebhooks({ ...parts, hosts: config.webhookHosts });
   const consumers = new Map<Lane, Consumer>(

@@ -16,7 +16,7 @@ import { folderForThisFile } from '#test/support/folders.ts';
 import { storageWith } from '#test/support/storage-with.ts';
 import { VIDEO } from '#test/support/streams.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '#test/support/workflows.ts';
-import { laneChoice, slotsOf } from './lanes.ts';
+import { createLaneChoice, slotsOf } from './lanes.ts';
 import { operations } from './operations/index.ts';
 import {
   createWorkFolder,
@@ -202,7 +202,7 @@ describe('lanes', () => {
       ['light', 'unknown'],
     ];
     for (const [, operation, ...frameCounts] of cases) await ready(operation, ...frameCounts);
-    await assignLanes(db.database, laneChoice(db.database, operations));
+    await assignLanes(db.database, createLaneChoice(db.database, operations));
     const deliveries = await takeDeliveries(db.database, LANES);
     const inOrder = deliveries.toSorted((a, b) => a.operationId - b.operationId);
     expect(inOrder.map(({ lane }) => lane)).toEqual(cases.map(([lane]) => lane));

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
-import { waitingForDatabase } from '#platform/database/retry.ts';
+import { retryWhileDown } from '#platform/database/retry.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage, StorageRefused } from '#platform/storage/port.ts';
 import { putMeasured } from '#platform/storage/put-measured.ts';
@@ -157,7 +157,7 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     signal.throwIfAborted();
     const expectedBytes = (await stat(path)).size;
     const stage = () => staging.stage('element', onLost);
-    const objectKey = await (onWait ? waitingForDatabase({ signal, onWait }, stage) : stage());
+    const objectKey = await (onWait ? retryWhileDown({ signal, onWait }, stage) : stage());
     this.#staged.push(objectKey);
     const file = createReadStream(path, { highWaterMark: READ_BYTES });
     const onDoubt = () => staging.doubt(objectKey);

@@ -31,8 +31,8 @@ export const ORGANIZATION_GUARDED = refusal(403, 'Choosing the organization requ
 export const NO_SUCH_ORGANIZATION = refusal(403, 'The organization does not exist.');
 export const RIGHTS_GUARDED = refusal(403, 'Only an administrator may act with the rights of an administrator.');
 export const NO_SUCH_USER = refusal(412, 'The user to act as does not exist.');
-export const TOO_MANY_WRONG = refusal(429, 'Too many wrong passwords; try again later.');
-export const TOO_MANY_AT_ONCE = refusal(503, 'Too many concurrent sign-ins. Try again.', [], { 'Retry-After': '1' });
+export const TOO_MANY_WRONG_PASSWORDS = refusal(429, 'Too many wrong passwords; try again later.');
+export const TOO_MANY_SIGN_INS = refusal(503, 'Too many concurrent sign-ins. Try again.', [], { 'Retry-After': '1' });
 export const UNVERIFIABLE = refusal(503, 'The token cannot be verified now. Try again later.', [], {
   'Retry-After': '10',
 });

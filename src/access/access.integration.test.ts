@@ -22,7 +22,7 @@ import { requireRole } from './roles/guard.ts';
 import { SessionStore, sweepSessions } from './sessions/store.ts';
 import { authenticate } from './sign-in/authentication.ts';
 import { Authenticator } from './sign-in/authenticator.ts';
-import { Nonces, nonceKeyOf } from './sign-in/digest/nonces.ts';
+import { Nonces, nonceKeyReader } from './sign-in/digest/nonces.ts';
 import { DigestVerifier } from './sign-in/digest/verifier.ts';
 
 const db = await createTestDatabase();
@@ -396,7 +396,7 @@ beforeAll(async () => {
   const others = { lovelace: 'ROLE_X', müller: 'ROLE_API', chief: 'ROLE_ADMIN', plain: 'ROLE_API' };
   for (const [username, role] of Object.entries(others)) await account(username, 'secret', [role]);
   const directory = directoryOf('secret');
-  const nonces = new Nonces(nonceKeyOf(database));
+  const nonces = new Nonces(nonceKeyReader(database));
   const digest = new DigestVerifier({ directory, nonces, publicUrl });
   const signIn = authenticate({ authenticator: new Authenticator(directory), digest });
   const welcome = ['/api', '/api/version', '/api/version/default'].map((path) =>

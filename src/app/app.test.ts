@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { anonymous } from '#access/principal.ts';
-import { API_ROLES, UNSERVED } from '#access/roles/api-roles.ts';
+import { API_ROLES, UNIMPLEMENTED_ROUTES } from '#access/roles/api-roles.ts';
 import { requireRole } from '#access/roles/guard.ts';
 import { ROLE_ADMIN } from '#access/roles/roles.ts';
 import { handleErrors } from '#platform/http/app/error-handler.ts';
@@ -67,7 +67,7 @@ const ROWS = TABLE.trim()
   });
 const served = REFERENCE.flatMap(({ endpoints }): readonly Rule[] => endpoints);
 const servedRules = new Rules(served);
-const rules = new Rules([...served, ...UNSERVED]);
+const rules = new Rules([...served, ...UNIMPLEMENTED_ROUTES]);
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 const others = (roles: readonly string[]) => API_ROLES.filter((role) => !roles.includes(role));

@@ -1,19 +1,19 @@
 import type { Hono } from 'hono';
 import { runAs } from '#access/accounts/run-as.ts';
-import { UNSERVED } from '#access/roles/api-roles.ts';
+import { UNIMPLEMENTED_ROUTES } from '#access/roles/api-roles.ts';
 import { requireRole } from '#access/roles/guard.ts';
 import { authenticate } from '#access/sign-in/authentication.ts';
 import { EVENT_HEADER } from '#ingest/direct/address.endpoints.ts';
-import { ADDRESSES } from '#ingest/direct/direct-uploads.ts';
+import { UPLOAD_URL_PREFIX } from '#ingest/direct/direct-uploads.ts';
 import { TUS_EXPOSED, tusHeaders } from '#ingest/tus/tus-headers.ts';
 import { servedDocument } from '#openapi/served.ts';
 import { negotiateVersion } from '#platform/http/answer/version.ts';
-import { assembleApp, NOTHING } from '#platform/http/app/app.ts';
-import { shareWith } from '#platform/http/app/cross-site.ts';
+import { assembleApp, DENY_ALL_POLICY } from '#platform/http/app/app.ts';
+import { allowOrigins } from '#platform/http/app/cross-site.ts';
 import { Rules, requireVersion } from '#platform/http/endpoint/rules.ts';
 import { resolveClientsBehind } from '#platform/http/server/client-address.ts';
 import { serve } from '#platform/http/server/serve.ts';
-import { forPlayersElsewhere } from '#publications/files.endpoints.ts';
+import { publicationCors } from '#publications/files.endpoints.ts';
 import type { Context } from './context.ts';
 import { REFERENCE, UNLISTED, WINGS } from './routes.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -26,7 +26,7 @@ export function createApp(context: Context): Hono {
     ...WINGS.flatMap((wing) => wing.endpoints),
     ...UNLISTED,
   ];
-  const rules = new Rules([...endpoints, ...UNSERVED]);
+  const rules = new Rules([...endpoints, ...UNIMPLEMENTED_ROUTES]);
   const byProgram = authenticate({ authenticator, digest, tokens });
   const byAnyone = authenticate({ authenticator, digest, tokens, sessions });
   const onPages = authenticate({ authenticator, digest, tokens, sessions, pages: true });
@@ -40,7 +40,7 @@ export function createApp(context: Context): Hono {
     areas: [
       {
         path: '/api',
-        layers: [shareWith(trusted)],
+        layers: [allowOrigins(trusted)],
         guards: [
           byAnyone,
           ask,
@@ -48,23 +48,23 @@ export function createApp(context: Context): Hono {
           negotiateVersion((method, path) => rules.find(method, path)?.produces),
           requireVersion(rules),
         ],
-        contentPolicy: NOTHING,
+        contentPolicy: DENY_ALL_POLICY,
       },
       {
         path: '/uploads',
-        layers: [shareWith(trusted, TUS_EXPOSED), tusHeaders()],
+        layers: [allowOrigins(trusted, TUS_EXPOSED), tusHeaders()],
         guards: [byAnyone, ask, actFor],
-        contentPolicy: NOTHING,
+        contentPolicy: DENY_ALL_POLICY,
       },
       // The address itself is the credential.
       {
-        path: ADDRESSES,
-        layers: [shareWith(trusted, [...TUS_EXPOSED, EVENT_HEADER]), tusHeaders()],
+        path: UPLOAD_URL_PREFIX,
+        layers: [allowOrigins(trusted, [...TUS_EXPOSED, EVENT_HEADER]), tusHeaders()],
         secret: true,
-        contentPolicy: NOTHING,
+        contentPolicy: DENY_ALL_POLICY,
       },
-      { path: '/metrics', guards: [byProgram, ask], contentPolicy: NOTHING },
-      { path: '/publications', layers: [forPlayersElsewhere()] },
+      { path: '/metrics', guards: [byProgram, ask], contentPolicy: DENY_ALL_POLICY },
+      { path: '/publications', layers: [publicationCors()] },
       ...WINGS.flatMap((wing) => wing.areas(guards)),
     ],
     sites: { publicUrl, trusted },

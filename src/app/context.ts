@@ -7,23 +7,23 @@ import { IdempotencyLedger } from '#access/idempotency/ledger.ts';
 import { Sessions } from '#access/sessions/sessions.ts';
 import { SessionStore } from '#access/sessions/store.ts';
 import { Authenticator } from '#access/sign-in/authenticator.ts';
-import { Nonces, nonceKeyOf } from '#access/sign-in/digest/nonces.ts';
+import { Nonces, nonceKeyReader } from '#access/sign-in/digest/nonces.ts';
 import { DigestVerifier } from '#access/sign-in/digest/verifier.ts';
 import { openKeySet } from '#access/sign-in/key-set.ts';
-import { Attempts } from '#access/sign-in/sign-in-throttle.ts';
+import { SignInAttempts } from '#access/sign-in/sign-in-throttle.ts';
 import { TokenVerifier } from '#access/sign-in/tokens.ts';
 import { ChangeFeed } from '#changes/feed.ts';
-import { UploadGate } from '#ingest/gate.ts';
-import { Digests } from '#ingest/tus/digests.ts';
+import { UploadLimiter } from '#ingest/gate.ts';
+import { UploadDigests } from '#ingest/tus/digests.ts';
 import type { HealthChecks } from '#maintenance/health.endpoints.ts';
 import { loadCatalogs } from '#metadata/catalogs.ts';
 import { UpdateStreams } from '#notifications/stream/update-streams.ts';
 import { type Config, describeConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
-import { VITAL } from '#platform/database/limits.ts';
+import { HEARTBEAT_LIMITS } from '#platform/database/limits.ts';
 import { Locks } from '#platform/database/locks.ts';
 import { Notifications } from '#platform/database/notifications.ts';
-import { waitWhileAway } from '#platform/database/patience.ts';
+import { withConnectRetry } from '#platform/database/patience.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { DatabaseWatch } from '#platform/database/watch.ts';
 import { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
@@ -33,7 +33,7 @@ import { ConfigError } from '#platform/setting/config-error.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { createLogger, type Logger } from '#platform/telemetry/log.ts';
-import { Pulse } from '#platform/telemetry/pulse.ts';
+import { LoopMonitor } from '#platform/telemetry/pulse.ts';
 import { loadDefinitions } from '#processing/definitions.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { ServiceMetrics } from '#statistics/metrics/service-metrics.ts';
@@ -76,7 +76,7 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   // Nothing below fails: a failed start must not leave connections open.
   const pools = openPools(databaseUrl, config, role, log);
   const database =
-    overrides.database ?? createDatabase(role === 'worker' ? pools.usual : waitWhileAway(pools.usual, RESTART_MS));
+    overrides.database ?? createDatabase(role === 'worker' ? pools.usual : withConnectRetry(pools.usual, RESTART_MS));
   const vital = overrides.database ?? createDatabase(pools.vital);
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
   const staging = new StagingLedger({ database, vital, storage, owner: processName, log });
@@ -86,7 +86,7 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
   const locks = new Locks(databaseUrl, log);
   const notifications = overrides.notifications ?? new Notifications(databaseUrl, log);
-  const pulse = new Pulse();
+  const pulse = new LoopMonitor();
   const streams =
     overrides.streams ?? new UpdateStreams({ feed: new ChangeFeed({ database, notifications, pulse, log }), database });
   return {
@@ -114,8 +114,8 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
     /** Write locks across all processes. */
     locks,
     notifications,
-    gate: new UploadGate(config.maxParallelUploads),
-    digests: new Digests(),
+    gate: new UploadLimiter(config.maxParallelUploads),
+    digests: new UploadDigests(),
     /** Clients that follow changes. */
     streams,
     /** Lifetime of a resumable upload without another byte, in milliseconds. */
@@ -146,7 +146,7 @@ function openPools(databaseUrl: string, { workerConcurrency }: Config, role: str
     vital: createPool(databaseUrl, {
       max: VITAL_CONNECTIONS,
       min: VITAL_CONNECTIONS,
-      limits: VITAL,
+      limits: HEARTBEAT_LIMITS,
       applicationName: `inlet ${role} vital`,
       onError,
     }),
@@ -155,19 +155,24 @@ function openPools(databaseUrl: string, { workerConcurrency }: Config, role: str
 
 function signInServices(database: Database, { admin, publicUrl }: Config) {
   const directory = new Directory({ database, admin });
-  const attempts = new Attempts();
+  const attempts = new SignInAttempts();
   return {
     directory,
     /** Checks passwords. */
     authenticator: new Authenticator(directory, undefined, attempts),
     /** Checks Digest credentials of machines. */
-    digestVerifier: new DigestVerifier({ directory, nonces: new Nonces(nonceKeyOf(database)), attempts, publicUrl }),
+    digestVerifier: new DigestVerifier({
+      directory,
+      nonces: new Nonces(nonceKeyReader(database)),
+      attempts,
+      publicUrl,
+    }),
     /** Checks session cookies of browsers. */
     sessions: new Sessions(new SessionStore({ database, directory }), publicUrl),
   };
 }
 
-function healthChecks(vital: Database, queue: WorkQueue, storage: ObjectStorage, pulse: Pulse): HealthChecks {
+function healthChecks(vital: Database, queue: WorkQueue, storage: ObjectStorage, pulse: LoopMonitor): HealthChecks {
   return {
     database: async () => void (await sql`SELECT 1`.execute(vital)),
     queue: () => queue.check(),

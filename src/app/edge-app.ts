@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import type { Config } from '#platform/config/config.ts';
-import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { measureProcess } from '#platform/telemetry/metrics.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
@@ -13,7 +13,7 @@ const PAUSE_MS = 1_000;
 /** The process exits this long after its shutdown deadline, whatever hangs. */
 const LAST_RESORT_MS = 500;
 const NOT_NOW = {
-  'Content-Type': SENTENCE,
+  'Content-Type': PLAIN_TEXT,
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
   'Retry-After': '5',

@@ -1,8 +1,8 @@
 import type { Database } from '#platform/database/kysely.ts';
-import type { Listener, Notifications } from '#platform/database/notifications.ts';
-import { type Loop, periodically } from '#platform/process/periodically.ts';
+import type { Notifications, Subscription } from '#platform/database/notifications.ts';
+import { type Loop, startLoop } from '#platform/process/periodically.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
-import type { Pulse } from '#platform/telemetry/pulse.ts';
+import type { LoopMonitor } from '#platform/telemetry/pulse.ts';
 import type { Change } from './change.ts';
 import { lastNumber, numberChanges, READ_AT_ONCE, readChanges } from './read.ts';
 import { CHANGES_CHANNEL } from './record.ts';
@@ -17,7 +17,7 @@ const KEPT = 2_000;
 interface FeedOptions {
   database: Database;
   notifications: Notifications;
-  pulse: Pulse;
+  pulse: LoopMonitor;
   log: Logger;
 }
 
@@ -30,7 +30,7 @@ export class ChangeFeed {
   #recent: Change[] = [];
   #position = 0;
   #started: Promise<void> | undefined;
-  #listener: Listener | undefined;
+  #listener: Subscription | undefined;
   #loop: Loop | undefined;
   #closed = false;
 
@@ -78,7 +78,7 @@ export class ChangeFeed {
     this.#position = await lastNumber(database);
     if (this.#closed) return;
     const pace = { pauseMs: POLL_MS, restMs: REST_MS };
-    this.#loop = periodically('reading of changes', pace, log, () => this.#readOn());
+    this.#loop = startLoop('reading of changes', pace, log, () => this.#readOn());
     pulse.watch(this.#loop);
     this.#listener = notifications.listen(CHANGES_CHANNEL, this.#loop.wake);
   }

@@ -48,12 +48,12 @@ export function readChanges(db: Queryable, after: number, most = READ_AT_ONCE): 
 }
 
 /** Returns the changes of one event after a number. */
-export function readChangesOf(db: Queryable, eventId: string, after: number): Promise<Change[]> {
+export function readChangesOfEvent(db: Queryable, eventId: string, after: number): Promise<Change[]> {
   return selectChanges(db, sql`changes.event_id = ${eventId} AND changes.number > ${after}`, READ_AT_ONCE);
 }
 
 /** Returns the last changes of an event, even a deleted one, in order, including changes without a number. */
-export async function lastChangesOf(db: Queryable, eventId: string, most: number): Promise<Change[]> {
+export async function readLastChangesOfEvent(db: Queryable, eventId: string, most: number): Promise<Change[]> {
   const newestFirst = sql`changes.number DESC NULLS FIRST, changes.id DESC`;
   const changes = await selectChanges(db, sql`changes.event_id = ${eventId}`, most, newestFirst);
   return changes.reverse();

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#platform/config/config.ts';
 import { VARIABLES } from '#platform/config/environment.ts';
-import { KILL } from '#platform/media/tools/process.ts';
+import { KILL_PROGRAM } from '#platform/media/tools/process.ts';
 import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
 import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { programsIn } from '#workers/operations/site-program.ts';
@@ -92,7 +92,7 @@ async function denoCommand(
   },
 ): Promise<{ args: string[]; environment: NodeJS.ProcessEnv }> {
   const { commandsDir } = config.operations;
-  const programs = found.tools && commandsDir ? [...(await programsIn(commandsDir)).values(), KILL] : [];
+  const programs = found.tools && commandsDir ? [...(await programsIn(commandsDir)).values(), KILL_PROGRAM] : [];
   const flags = denoFlags(
     permissions({
       config,

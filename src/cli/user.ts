@@ -5,10 +5,10 @@ import {
   addAgentAccount,
   changePassword,
   findAccount,
-  holderOf,
+  findRoleHolder,
   isUsername,
   listAccounts,
-  releaseRole,
+  releaseUserRole,
   removeAccount,
   type StoredAccount,
   updateAccount,
@@ -153,7 +153,7 @@ async function setPassword(db: Database, username: string, choose: ChoosePasswor
 }
 
 async function remove(db: Database, username: string): Promise<string[]> {
-  const released = await releaseRole(db, username);
+  const released = await releaseUserRole(db, username);
   requireFound((await removeAccount(db, username)) || released, username);
   return [`Removed ${username}.`];
 }
@@ -204,7 +204,7 @@ async function requireOwnRole(db: Database, name: string, adminUsername: string)
   if (name === adminUsername) throw new Error(`NAME: "${name}" is the configured administrator.`);
   const role = userRole(name);
   const names = [adminUsername, ...(await listAccounts(db)).map(({ username }) => username)];
-  const other = names.find((taken) => taken !== name && userRole(taken) === role) ?? (await holderOf(db, role));
+  const other = names.find((taken) => taken !== name && userRole(taken) === role) ?? (await findRoleHolder(db, role));
   if (other && other !== name) throw new Error(`NAME: "${name}" would share the role ${role} with "${other}".`);
 }
 

@@ -10,7 +10,7 @@ import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import type { Processing } from '#processing/processing.ts';
 import { startProcessing } from '#processing/start.ts';
 import { takeDraft } from './draft-contents.ts';
-import { settleDraft } from './drafts.ts';
+import { recordOutcome } from './drafts.ts';
 import type { Intake } from './intake.ts';
 import type { FormParts } from './receive-form.ts';
 import { assignUploads, takeUploads } from './tus/finished-uploads.ts';
@@ -70,7 +70,7 @@ export async function accept(
     if (processing) workflows.push(await startProcessing(trx, id, processing, { principal, requestId, definitions }));
   }
   const [workflowId] = workflows;
-  if (draft && first !== undefined) await settleDraft(trx, draft.id, { eventId: first, workflowId });
+  if (draft && first !== undefined) await recordOutcome(trx, draft.id, { eventId: first, workflowId });
   return { ...accepted, workflowId };
 }
 

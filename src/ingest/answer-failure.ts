@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
-import { answerConflicts } from '#capture/schedules/answer-conflicts.ts';
+import { conflictResponse } from '#capture/schedules/answer-conflicts.ts';
 import { ScheduleConflict } from '#capture/schedules/conflicts.ts';
-import { translate } from '#platform/http/app/error-handler.ts';
+import { toHttpError } from '#platform/http/app/error-handler.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { ClientGone, SILENT } from '#platform/http/form/body.ts';
+import { CLIENT_IDLE, ClientDisconnected } from '#platform/http/form/body.ts';
 import { FILES_TOO_LARGE } from '#platform/http/form/multipart.ts';
 import { StorageRefused } from '#platform/storage/port.ts';
 import { StagingExpired } from '#platform/storage/staging-entries.ts';
@@ -19,18 +19,18 @@ const NOT_STORED = refusal(503, 'The recording could not be stored. Try again la
   'Retry-After': '30',
 });
 /** Refusals of every request with files. */
-export const UPLOAD_REFUSALS = [TOO_MANY_UPLOADS, EMPTY_FILE, SILENT, FILES_TOO_LARGE, NO_ROOM, NOT_STORED];
+export const UPLOAD_REFUSALS = [TOO_MANY_UPLOADS, EMPTY_FILE, CLIENT_IDLE, FILES_TOO_LARGE, NO_ROOM, NOT_STORED];
 
 /**
  * Answers a failed request with files, including disconnected clients, storage errors and schedule conflicts.
  *
  * @throws the error if all endpoints answer it alike
  */
-export function answerFailure(c: Context, error: unknown): Response {
+export function answerUploadFailure(c: Context, error: unknown): Response {
   const { log } = c.var;
   const cause = causeOf(error);
   if (cause) abortedUploads.inc({ cause });
-  if (error instanceof ClientGone) {
+  if (error instanceof ClientDisconnected) {
     log.info('the client disconnected during an upload; the received bytes were discarded');
     return c.body(null, 400, { Connection: 'close' });
   }
@@ -42,12 +42,12 @@ export function answerFailure(c: Context, error: unknown): Response {
     log.error({ err: error }, 'a staged recording was removed before the request was complete');
     throw storageAnswer(error);
   }
-  return answerConflicts(c, error);
+  return conflictResponse(c, error);
 }
 
 /** @returns undefined for errors that are counted elsewhere */
 function causeOf(error: unknown): (typeof UPLOAD_ENDS)[number] | undefined {
-  if (error instanceof ClientGone) return 'client_gone';
+  if (error instanceof ClientDisconnected) return 'client_gone';
   if (error instanceof StorageRefused) return 'storage';
   if (error instanceof StagingExpired) return 'swept';
   if (error instanceof ScheduleConflict) return 'refused';
@@ -58,7 +58,7 @@ function causeOf(error: unknown): (typeof UPLOAD_ENDS)[number] | undefined {
 }
 
 function isServerFault(error: unknown): boolean {
-  return !(error instanceof Error) || translate(error, '').status >= 500;
+  return !(error instanceof Error) || toHttpError(error, '').status >= 500;
 }
 
 function storageAnswer(cause: unknown): HttpError {

@@ -5,7 +5,7 @@ import type { Queryable } from '#platform/database/kysely.ts';
 export const PACKAGE_DOOR = 'packages';
 
 /** A draft that has not become an event. */
-export interface BegunDraft {
+export interface UnfinishedDraft {
   id: string;
   owner: string;
   createdAt: Date;
@@ -21,11 +21,11 @@ export interface BegunDraft {
 const LEFT_SECONDS = 3600;
 
 /** Lists the drafts of a door that have not become an event, most recently changed first. */
-export async function begunDrafts(
+export async function listUnfinishedDrafts(
   db: Queryable,
   { door, most }: { door: string; most: number },
-): Promise<BegunDraft[]> {
-  const { rows } = await sql<BegunDraft>`
+): Promise<UnfinishedDraft[]> {
+  const { rows } = await sql<UnfinishedDraft>`
     WITH begun AS (
       SELECT * FROM drafts WHERE door = ${door} AND event_id IS NULL AND failure IS NULL AND expires_at > now()
       ORDER BY changed_at DESC, id LIMIT ${most}

@@ -10,12 +10,12 @@ import {
   type AcceptedDraft,
   after,
   type Draft,
-  type DraftOf,
+  type DraftRef,
   draftOf,
   lockDraft,
   ownerOf,
+  recordOutcome,
   requireOpen,
-  settleDraft,
 } from './drafts.ts';
 
 export interface DraftContents {
@@ -32,7 +32,7 @@ export interface DraftCatalog extends NewDocument {
 const STORED = ['id', 'flavor', 'tags', 'filename', 'mediatype', 'object_key as objectKey', 'size'] as const;
 
 /** Reads the contents of a draft; empty once it is accepted. */
-export async function contentsOf(db: Queryable, draftId: string): Promise<DraftContents> {
+export async function readContents(db: Queryable, draftId: string): Promise<DraftContents> {
   return {
     tracks: await db
       .selectFrom('draft_tracks')
@@ -67,22 +67,22 @@ export async function contentsOf(db: Queryable, draftId: string): Promise<DraftC
  */
 export async function addToDraft(
   trx: Transaction,
-  which: DraftOf,
+  which: DraftRef,
   contents: Partial<DraftContents>,
   staging: StagingLedger,
 ): Promise<string[]> {
   const draft = await lockDraft(trx, which);
   requireOpen(draft);
-  const missing = missingIn(await contentsOf(trx, which.id), contents);
+  const missing = missingIn(await readContents(trx, which.id), contents);
   await insertContents(trx, which.id, missing);
   await trx.updateTable('drafts').set({ changed_at: sql<Date>`now()` }).where('id', '=', which.id).execute();
-  const kept = keysOf(missing);
+  const kept = objectKeysOf(missing);
   await staging.handToOwner(trx, kept, { owner: ownerOf(which.id), expiresAt: draft.expiresAt });
-  return keysOf(contents).filter((key) => !kept.includes(key));
+  return objectKeysOf(contents).filter((key) => !kept.includes(key));
 }
 
 /** Makes a draft expire `lifetimeMs` from now. @throws {DraftGone} */
-export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: number): Promise<Draft> {
+export async function extendDraft(trx: Transaction, which: DraftRef, lifetimeMs: number): Promise<Draft> {
   requireOpen(await lockDraft(trx, which));
   const row = await trx
     .updateTable('drafts')
@@ -90,7 +90,7 @@ export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: 
     .where('id', '=', which.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const keys = keysOf(await contentsOf(trx, which.id));
+  const keys = objectKeysOf(await readContents(trx, which.id));
   await orGone(which.id, extendOwned(trx, ownerOf(which.id), keys, row.expires_at));
   return draftOf(row);
 }
@@ -102,10 +102,10 @@ export async function extendDraft(trx: Transaction, which: DraftOf, lifetimeMs: 
  * @throws {DraftGone} the transaction must roll back
  * @throws {HttpError} 409 if it has been accepted before
  */
-export async function takeDraft(trx: Transaction, which: DraftOf): Promise<DraftContents> {
+export async function takeDraft(trx: Transaction, which: DraftRef): Promise<DraftContents> {
   requireOpen(await lockDraft(trx, which));
-  const contents = await contentsOf(trx, which.id);
-  await orGone(which.id, commitOwned(trx, ownerOf(which.id), keysOf(contents)));
+  const contents = await readContents(trx, which.id);
+  await orGone(which.id, commitOwned(trx, ownerOf(which.id), objectKeysOf(contents)));
   await removeContents(trx, which.id);
   return contents;
 }
@@ -116,11 +116,11 @@ export async function takeDraft(trx: Transaction, which: DraftOf): Promise<Draft
  * @throws {DraftGone}
  * @throws {HttpError} 409 if it has been accepted before
  */
-export async function dropDraft(trx: Transaction, which: DraftOf, accepted: AcceptedDraft): Promise<void> {
+export async function discardContents(trx: Transaction, which: DraftRef, accepted: AcceptedDraft): Promise<void> {
   requireOpen(await lockDraft(trx, which));
   await releaseOwned(trx, ownerOf(which.id));
   await removeContents(trx, which.id);
-  await settleDraft(trx, which.id, accepted);
+  await recordOutcome(trx, which.id, accepted);
 }
 
 /** Returns the elements that a draft lacks. Files are equal if their flavors and bytes are. */
@@ -169,7 +169,7 @@ async function removeContents(trx: Transaction, draftId: string): Promise<void> 
   }
 }
 
-export function keysOf({
+export function objectKeysOf({
   tracks = [],
   attachments = [],
 }: Partial<Pick<DraftContents, 'tracks' | 'attachments'>>): string[] {

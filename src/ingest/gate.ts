@@ -9,16 +9,16 @@ export const TOO_MANY_UPLOADS = refusal(
 );
 
 /** The treatment of uploads above the limit: they are refused, or wait up to the given time. */
-export type WhenFull = 'refuse' | { waitMs: number };
+export type LimitPolicy = 'refuse' | { waitMs: number };
 
 /** One request at the limiter, counted from its first `enter()` until its disposal. */
-export interface GatePass extends AsyncDisposable {
+export interface UploadPass extends AsyncDisposable {
   /** @throws {HttpError} 503 above the limit */
   enter(): Promise<void>;
 }
 
 /** Limits the concurrent uploads of one process. */
-export class UploadGate {
+export class UploadLimiter {
   readonly #most: number;
   #inside = 0;
   /** Waiting requests in order of arrival. */
@@ -35,7 +35,7 @@ export class UploadGate {
   }
 
   /** Returns a pass for a request that may turn out to be an upload. Dispose of it after the request. */
-  open(whenFull: WhenFull = 'refuse'): GatePass {
+  open(whenFull: LimitPolicy = 'refuse'): UploadPass {
     let entered: Promise<void> | undefined;
     return {
       enter: () => (entered ??= this.#enter(whenFull)),
@@ -49,7 +49,7 @@ export class UploadGate {
     };
   }
 
-  async #enter(whenFull: WhenFull): Promise<void> {
+  async #enter(whenFull: LimitPolicy): Promise<void> {
     if (!this.full) {
       this.#inside += 1;
       uploadsUnderWay.inc();

@@ -13,7 +13,7 @@ export interface IncomingUpload {
 }
 
 /** Lists the received and incoming files of running requests, latest first. */
-export async function incomingUploads(
+export async function listIncomingUploads(
   db: Queryable,
   most: number,
 ): Promise<{ count: number; bytes: number; latest: IncomingUpload[] }> {

@@ -6,9 +6,9 @@ import { requestContext } from '#platform/http/app/request-context.ts';
 import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { abortedUploads } from '#platform/telemetry/metrics.ts';
-import { answerFailure } from './answer-failure.ts';
+import { answerUploadFailure } from './answer-failure.ts';
 import { parseTrackRequest } from './external-api/track.endpoint.ts';
-import { type GatePass, UploadGate, type WhenFull } from './gate.ts';
+import { type LimitPolicy, UploadLimiter, type UploadPass } from './gate.ts';
 
 describe('the answer to an upload that failed', () => {
   beforeEach(() => abortedUploads.reset());
@@ -17,7 +17,7 @@ describe('the answer to an upload that failed', () => {
     const app = new Hono();
     app.use(requestContext(silentLogger));
     handleErrors(app);
-    app.post('/api/events', (c) => answerFailure(c, error));
+    app.post('/api/events', (c) => answerUploadFailure(c, error));
     const { status } = await app.request('/api/events', { method: 'POST' });
     const { values } = await abortedUploads.get();
     return [status, values.filter(({ value }) => value > 0).map(({ labels }) => String(labels.cause))];
@@ -41,16 +41,16 @@ describe('the answer to an upload that failed', () => {
 describe('the gate for uploads', () => {
   /** Carries out work with a pass of the gate. */
   async function pass<T>(
-    gate: UploadGate,
-    work: (enter: GatePass['enter']) => Promise<T>,
-    whenFull?: WhenFull,
+    gate: UploadLimiter,
+    work: (enter: UploadPass['enter']) => Promise<T>,
+    whenFull?: LimitPolicy,
   ): Promise<T> {
     await using opened = gate.open(whenFull);
     return await work(opened.enter);
   }
 
   /** A request that has entered and stays until it is told to end. */
-  function staying(gate: UploadGate) {
+  function staying(gate: UploadLimiter) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const done = pass(gate, (enter) => {
       enter().catch(() => undefined);
@@ -60,10 +60,10 @@ describe('the gate for uploads', () => {
     return { done, end: resolve, fail: reject };
   }
 
-  const entering = (gate: UploadGate) => pass(gate, async (enter) => enter());
+  const entering = (gate: UploadLimiter) => pass(gate, async (enter) => enter());
 
   test('one more than there may be is refused until another has ended, however it ends', async () => {
-    const gate = new UploadGate(2);
+    const gate = new UploadLimiter(2);
     const [first, second] = [staying(gate), staying(gate)];
     const refused = entering(gate);
     await expect(refused).rejects.toThrow(HttpError);
@@ -83,7 +83,7 @@ describe('the gate for uploads', () => {
   });
 
   test('a request counts once, and not before it enters', async () => {
-    const gate = new UploadGate(1);
+    const gate = new UploadLimiter(1);
     await pass(gate, async (enter) => {
       await entering(gate);
       await enter();
@@ -94,14 +94,14 @@ describe('the gate for uploads', () => {
   });
 
   test('without a number all that come are received', async () => {
-    const gate = new UploadGate();
+    const gate = new UploadLimiter();
     const many = Array.from({ length: 1000 }, () => staying(gate));
     await entering(gate);
     for (const { end } of many) end();
   });
 
   test('those that wait have their turns in the order in which they came', async () => {
-    const gate = new UploadGate(1);
+    const gate = new UploadLimiter(1);
     const first = staying(gate);
     const order: number[] = [];
     const waiting = [1, 2, 3].map((n) =>
@@ -123,7 +123,7 @@ describe('the gate for uploads', () => {
   });
 
   test('who has waited too long is refused, and takes nobody a place', async () => {
-    const gate = new UploadGate(1);
+    const gate = new UploadLimiter(1);
     const first = staying(gate);
     const waited = pass(gate, (enter) => enter(), { waitMs: 5 });
     await expect(waited).rejects.toMatchObject({ status: 503 });

@@ -4,9 +4,9 @@ import type { NewDocument } from '#catalogue/events/documents.ts';
 import type { Sender } from '#catalogue/events/event-state.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import type { EventEdits, TrackPurpose } from '#catalogue/events/update/edits.ts';
-import type { Refusals } from '#catalogue/events/update/refusals.ts';
+import type { UpdateRefusals } from '#catalogue/events/update/refusals.ts';
 import type { Processing } from '#processing/processing.ts';
-import type { DraftOf } from './drafts.ts';
+import type { DraftRef } from './drafts.ts';
 import type { UploadOf } from './tus/finished-uploads.ts';
 
 /** Received files and metadata for an event: the input of `accept`. */
@@ -21,7 +21,7 @@ export interface Intake {
   /** Finished uploads, whose tracks come last. */
   uploads?: readonly UploadOf[];
   /** A draft, whose tracks come first and whose attachments the event gets. It is recorded as accepted. */
-  draft?: DraftOf;
+  draft?: DraftRef;
   documents?: readonly NewDocument[];
   /** The processing, if not that of the event. */
   processing?: Processing;
@@ -41,5 +41,5 @@ export interface ExistingTarget {
   /** The purpose of the tracks. If it is `recording`, there may be none. */
   takes: TrackPurpose;
   /** Refusals in the words of the endpoint's protocol. */
-  refusals?: Partial<Refusals>;
+  refusals?: Partial<UpdateRefusals>;
 }

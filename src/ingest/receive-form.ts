@@ -3,13 +3,13 @@ import type { Config } from '#platform/config/config.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { Collected } from '#platform/http/form/collected.ts';
+import { ByteCollector } from '#platform/http/form/collected.ts';
 import type { FilePart, FormLimits } from '#platform/http/form/multipart.ts';
 import { detectMediaType } from '#platform/media/signature.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import type { GatePass, UploadGate, WhenFull } from './gate.ts';
-import { requireRoom } from './room.ts';
+import type { LimitPolicy, UploadLimiter, UploadPass } from './gate.ts';
+import { requireDiskSpace } from './room.ts';
 import { type ReceivedFile, StagedFiles } from './staged-files.ts';
 
 export const TEXT_TOO_LONG = refusal(
@@ -26,20 +26,20 @@ export interface FormParts {
   config: UploadLimits;
   storage: ObjectStorage;
   staging: StagingLedger;
-  gate: UploadGate;
+  gate: UploadLimiter;
 }
 
 /** The treatment of a file: it is stored, read as the text of a field, or discarded. */
-export type Taking = 'store' | 'text' | 'drop';
+export type FileTreatment = 'store' | 'text' | 'drop';
 
 export interface FormOptions {
   /** Detects the media types of the files; by default those of recordings. */
   detect?: (head: Uint8Array) => string;
   /** Returns the treatment of a file before it is read; by default it is stored. The form is refused if it rejects. */
-  takes?: (file: { field: string; filename: string }) => Promise<Taking>;
+  takes?: (file: { field: string; filename: string }) => Promise<FileTreatment>;
   /** Runs for each field before the next part is read. The form is refused if it throws. */
   onField?: (name: string, value: string) => void;
-  whenFull?: WhenFull;
+  whenFull?: LimitPolicy;
   /** The limits of fields and files, if not those of an event's form. */
   most?: Pick<FormLimits, 'fields' | 'files'>;
   /** Rewords refusals of the form for the endpoint's protocol. */
@@ -55,7 +55,7 @@ export interface ReceivedForm extends AsyncDisposable {
   files: ReceivedFile[];
   texts: { field: string; text: string }[];
   /** Counts the request as an upload, for callers that store more. */
-  enter: GatePass['enter'];
+  enter: UploadPass['enter'];
   /** Call after the files were committed to rows. */
   keep(): void;
 }
@@ -80,7 +80,7 @@ export async function receiveForm(
   const staged = owned.use(new StagedFiles(parts, request.c.var.principal.username));
   if (!isSmall(request)) {
     await enter();
-    await requireRoom(request, parts);
+    await requireDiskSpace(request, parts);
   }
   const limits = { ...limitsOf(config), ...most };
   const expectedBytes = Number(request.c.req.header('Content-Length')) || limits.fileBytes;
@@ -171,7 +171,7 @@ function limitsOf({ maxUploadBytes, uploadIdleMs }: UploadLimits): FormLimits {
 }
 
 async function textOf(stream: AsyncIterable<unknown>, field: string, maxBytes: number): Promise<string> {
-  const collected = new Collected(maxBytes);
+  const collected = new ByteCollector(maxBytes);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     if (!collected.add(chunk)) throw TEXT_TOO_LONG(field, maxBytes);
   }

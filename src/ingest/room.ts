@@ -9,7 +9,7 @@ import type { ObjectStorage } from '#platform/storage/port.ts';
  * @param copies the number of stored copies
  * @throws {StorageRefused}
  */
-export async function requireRoom(
+export async function requireDiskSpace(
   { c }: EndpointRequest,
   { config, storage }: { config: Pick<Config, 'maxUploadBytes'>; storage: Pick<ObjectStorage, 'requireRoom'> },
   copies = 1,

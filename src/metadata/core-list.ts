@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Criterion } from '#platform/database/list/index.ts';
 import { API_VERSIONS, type Since } from '#platform/http/answer/version.ts';
-import { equals, type Filter, holds } from '#platform/http/list/index.ts';
+import { equals, type Filter, hasElement } from '#platform/http/list/index.ts';
 import { takesList } from './catalog.ts';
 import { withColumn } from './columns.ts';
 import type { CoreField } from './core-field.ts';
@@ -43,7 +43,7 @@ export function listedFields<F extends CoreField>(table: string, fields: readonl
 }
 
 function filterOf(field: CoreField, column: ReturnType<typeof sql.ref>, repeated: Filter['repeated']): Filter {
-  if (takesList(field)) return { ...holds(column), repeated };
+  if (takesList(field)) return { ...hasElement(column), repeated };
   if (isIndexable(field)) return equals(column);
   // Only a hash index holds texts of that length, and it has no order.
   return { condition: ([value]) => ({ test: sql`${column} = ${value}` }) };

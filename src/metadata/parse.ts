@@ -9,9 +9,9 @@ import {
   FIELD_UNKNOWN,
   FLAVOR_MISSING,
   FLAVOR_UNKNOWN,
+  FULL_UPDATE_UNPARSABLE,
   type MetadataResource,
   NO_METADATA,
-  NOT_PARSABLE,
   typeName,
   UNPARSABLE_METADATA,
   UNREADABLE_FIELDS,
@@ -67,9 +67,9 @@ export function parseCatalogs(
  * @throws {HttpError} 400 `Not able to parse the event metadata: ...`
  */
 export function parseKnownCatalogs(text: string, set: CatalogSet): Map<string, CatalogValues> {
-  const reading: Reading = { refuse: NOT_PARSABLE, emptyBadDates: true };
-  const json = parseJson(text, () => NOT_PARSABLE(excerpt(text)));
-  if (!Array.isArray(json)) throw NOT_PARSABLE(excerpt(text));
+  const reading: Reading = { refuse: FULL_UPDATE_UNPARSABLE, emptyBadDates: true };
+  const json = parseJson(text, () => FULL_UPDATE_UNPARSABLE(excerpt(text)));
+  if (!Array.isArray(json)) throw FULL_UPDATE_UNPARSABLE(excerpt(text));
   const catalogs = new Map<string, CatalogValues>();
   for (const entry of json) {
     const catalog = CatalogFlavor.safeParse(entry).success ? set.find(entry.flavor) : undefined;

@@ -9,7 +9,7 @@ const EXCERPT_LENGTH = 500;
 const TYPE_NAMES: Partial<Record<FieldType, string>> = { list: 'ITERABLE_TEXT', number: 'LONG' };
 
 /** Returns the reason for refusing a value. @param allowed the words after "allowed is" */
-export function unfit(id: string, value: string, allowed: string): string {
+export function invalidValueReason(id: string, value: string, allowed: string): string {
   return `the value of '${id}' is ${JSON.stringify(excerpt(value))}; allowed is ${allowed}`;
 }
 
@@ -75,9 +75,11 @@ export function typeName({ type }: MetadataField): string {
 }
 
 /** An unreadable full update. The sentence says "event" for series, too. */
-export const NOT_PARSABLE = refusal(400, (detail: string) => `Not able to parse the event metadata: ${detail}`, [
-  'it is not JSON',
-]);
+export const FULL_UPDATE_UNPARSABLE = refusal(
+  400,
+  (detail: string) => `Not able to parse the event metadata: ${detail}`,
+  ['it is not JSON'],
+);
 
 /** An unreadable list of fields in an update. */
 export const UNREADABLE_FIELDS = refusal(

@@ -1,6 +1,6 @@
 import { badRequest, type HttpError } from '#platform/http/errors/errors.ts';
 import { type FieldType, type FieldValue, type MetadataField, takesList } from './catalog.ts';
-import { excerpt, unfit } from './refusals.ts';
+import { excerpt, invalidValueReason } from './refusals.ts';
 import { parseDate, parseDateTime, parseDuration, parseTime } from './time.ts';
 
 /** The maximum length of a text that fits into PostgreSQL's indexes. */
@@ -59,7 +59,7 @@ function readText(field: MetadataField, value: unknown, reading: Reading): strin
   // What follows a day counts only if both together are an instant.
   if (shape.fits(word)) return field.type === 'start_date' && !parseDateTime(word) ? word.slice(0, 10) : word;
   if (reading.emptyBadDates && DATES.has(field.type)) return '';
-  throw reading.refuse(unfit(field.id, word, shape.allowed));
+  throw reading.refuse(invalidValueReason(field.id, word, shape.allowed));
 }
 
 /** Reads a comma-separated text or a list. */

@@ -19,18 +19,23 @@ import {
   RIGHTS_GUARDED,
   SIGN_IN,
   STALE_NONCE,
-  TOO_MANY_AT_ONCE,
-  TOO_MANY_WRONG,
+  TOO_MANY_SIGN_INS,
+  TOO_MANY_WRONG_PASSWORDS,
   UNAUTHORIZED,
   UNVERIFIABLE,
   WRONG_PASSWORD,
 } from '#access/access-errors.ts';
 import { API_VERSIONS, atLeast, mediaType, NO_VERSION } from '#platform/http/answer/version.ts';
-import { OTHER_SITE } from '#platform/http/app/cross-site.ts';
-import { DATABASE_AWAY, FAULT, OTHERS_CHANGE_IT, UNSTORABLE } from '#platform/http/app/error-handler.ts';
+import { CROSS_SITE_WRITE } from '#platform/http/app/cross-site.ts';
+import {
+  CONCURRENT_UPDATE,
+  DATABASE_UNAVAILABLE,
+  INTERNAL_ERROR,
+  UNSTORABLE_CHARACTER,
+} from '#platform/http/app/error-handler.ts';
 import type { Answer, Description, Form } from '#platform/http/endpoint/endpoint.ts';
 import type { ShownRefusal } from '#platform/http/errors/refusal.ts';
-import { SILENT } from '#platform/http/form/body.ts';
+import { CLIENT_IDLE } from '#platform/http/form/body.ts';
 import { FORM_TOO_LONG, UNREADABLE_FORM } from '#platform/http/form/form.ts';
 
 /** Refusals of endpoints that accept credentials. */
@@ -40,18 +45,18 @@ const WITH_CREDENTIALS = [
   NO_DIGEST,
   STALE_NONCE,
   OTHER_TARGET,
-  TOO_MANY_WRONG,
-  TOO_MANY_AT_ONCE,
+  TOO_MANY_WRONG_PASSWORDS,
+  TOO_MANY_SIGN_INS,
   UNVERIFIABLE,
-  DATABASE_AWAY,
-  OTHERS_CHANGE_IT,
+  DATABASE_UNAVAILABLE,
+  CONCURRENT_UPDATE,
 ];
 /** Refusals of acting for another user. */
 const ACTING = [NEEDS_SUDO, RIGHTS_GUARDED, ORGANIZATION_GUARDED, NO_SUCH_ORGANIZATION, NO_SUCH_USER];
 /** Refusals of endpoints that require credentials. */
-const SIGNED_IN = [UNSTORABLE, SIGN_IN, UNAUTHORIZED];
+const SIGNED_IN = [UNSTORABLE_CHARACTER, SIGN_IN, UNAUTHORIZED];
 /** Refusals of endpoints with a form without files. */
-const WITH_FORM = [UNREADABLE_FORM, FORM_TOO_LONG, SILENT];
+const WITH_FORM = [UNREADABLE_FORM, FORM_TOO_LONG, CLIENT_IDLE];
 
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is invalid or contradicts itself.',
@@ -115,8 +120,8 @@ function commonOf({ method, path, access, form, writes }: Description): ShownRef
   const known = !OPEN.test(path);
   const reads = !writes && (method === 'get' || method === 'options');
   return [
-    FAULT,
-    ...(reads ? [] : [OTHER_SITE]),
+    INTERNAL_ERROR,
+    ...(reads ? [] : [CROSS_SITE_WRITE]),
     ...(known || access !== 'public' ? WITH_CREDENTIALS : []),
     ...(known ? ACTING : []),
     ...(inApi ? [NO_VERSION] : []),

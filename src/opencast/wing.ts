@@ -1,5 +1,5 @@
-import { type Area, NOTHING } from '#platform/http/app/app.ts';
-import { shareWith } from '#platform/http/app/cross-site.ts';
+import { type Area, DENY_ALL_POLICY } from '#platform/http/app/app.ts';
+import { allowOrigins } from '#platform/http/app/cross-site.ts';
 import type { Guards } from '#platform/http/app/wing.ts';
 import { definitionsForAgents } from '#processing/definitions.endpoints.ts';
 import { CALENDAR_ENDPOINTS } from './calendar/calendar.endpoints.ts';
@@ -54,16 +54,16 @@ export const wing = {
   areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [
     {
       path: '/capture-admin',
-      layers: [shareWith(trusted)],
+      layers: [allowOrigins(trusted)],
       guards: [byProgram, ask, runAs],
-      contentPolicy: NOTHING,
+      contentPolicy: DENY_ALL_POLICY,
     },
     ...AGENTS.map((path) => ({
       path,
       // Some recorders in pages of trusted sites use the session of the person.
-      layers: [shareWith(trusted, [], { credentials: true })],
+      layers: [allowOrigins(trusted, [], { credentials: true })],
       guards: [byAnyone, ask, runAs],
-      contentPolicy: NOTHING,
+      contentPolicy: DENY_ALL_POLICY,
     })),
   ],
   mounted: () => [],

@@ -1,5 +1,5 @@
 import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
-import { type Area, NOTHING } from '#platform/http/app/app.ts';
+import { type Area, DENY_ALL_POLICY } from '#platform/http/app/app.ts';
 import type { Guards } from '#platform/http/app/wing.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
@@ -62,10 +62,10 @@ export const wing = {
     const layers = [htmlErrorPages()];
     return [
       { path: '/admin', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DASHBOARD },
-      { path: '/upload', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: NOTHING },
+      { path: '/upload', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
       { path: '/studio', layers, guards: [onPages, redirectToSignIn()] },
-      { path: '/sign-in', layers, contentPolicy: NOTHING },
-      { path: '/sign-out', layers, contentPolicy: NOTHING },
+      { path: '/sign-in', layers, contentPolicy: DENY_ALL_POLICY },
+      { path: '/sign-out', layers, contentPolicy: DENY_ALL_POLICY },
     ];
   },
   mounted: ({ queue, studio }: { queue: WorkQueue; studio: WebAppFolder | undefined }) => [

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { compileCondition, PAUSE } from './definition.ts';
-import { ClaimLost, LockedWorkflow, tellTaken } from './locked-workflow.ts';
+import { ClaimLost, LockedWorkflow, notifyTaken } from './locked-workflow.ts';
 import {
   isPoisonSuspect,
   recordAttempts,
@@ -217,7 +217,7 @@ async function stop(workflow: LockedWorkflow): Promise<void> {
   workflow.moveAll(['waiting', 'ready', 'running', 'paused'], 'stopped');
   workflow.move('STOPPED');
   for (const step of running) workflow.recordStep(step);
-  await tellTaken(workflow.trx, ids);
+  await notifyTaken(workflow.trx, ids);
 }
 
 async function tryAgain(workflow: LockedWorkflow): Promise<void> {

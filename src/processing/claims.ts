@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { CHANGES_CHANNEL } from '#changes/record.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { wakeListeners } from '#platform/database/notifications.ts';
-import { inRetriedTransaction, inTransaction, type Patience } from '#platform/database/retry.ts';
-import { couldSpeakFor, isStale, type Watched } from '#platform/database/watch.ts';
+import { inRetriedTransaction, inTransaction, type OutageWait } from '#platform/database/retry.ts';
+import { isStale, type ObservedPeriod, observedFor } from '#platform/database/watch.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { advance, type Change, type Ending } from './advance.ts';
 import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
@@ -46,7 +46,7 @@ export async function claimOperation(
   database: Database,
   operationId: number,
   worker: string,
-  patience: Patience,
+  patience: OutageWait,
 ): Promise<Claim | undefined> {
   const change = { kind: 'claimed', operationId, worker } as const;
   try {
@@ -97,7 +97,7 @@ export async function endClaim(
   database: Database,
   claim: Claim,
   change: Ending,
-  patience: Patience,
+  patience: OutageWait,
   commit: (trx: Transaction) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const workflow = await inRetriedTransaction(database, patience, async (trx, doubtful) => {
@@ -124,9 +124,9 @@ async function isClaimEnded(trx: Transaction, { operationId, workflowId, token }
 }
 
 /** Gives operations of silent workers to others, and fails those that keep losing their workers. */
-export async function recoverLostOperations(database: Database, seen: Watched | undefined): Promise<number[]> {
+export async function recoverLostOperations(database: Database, seen: ObservedPeriod | undefined): Promise<number[]> {
   const silent = sql<boolean>`(${isStale(sql.ref('heartbeat_at'), SILENCE_SECONDS)}
-    AND ${couldSpeakFor(SILENCE_SECONDS, seen)})`;
+    AND ${observedFor(SILENCE_SECONDS, seen)})`;
   const lost = await database
     .selectFrom('workflow_operations')
     .select(['id', 'workflow_id', 'fencing_token', 'losses'])

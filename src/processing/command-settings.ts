@@ -1,4 +1,4 @@
-import type { FaultOf } from './definitions.ts';
+import type { OperationCheck } from './definitions.ts';
 
 const FLAVOR = /^[^/\s*]+\/[^/\s*]+$/;
 const OUTPUT_FLAVOR = /^(\*|[^/\s*]+)\/[^/\s*]+$/;
@@ -15,7 +15,7 @@ export interface CommandSettings {
   tags: string[];
 }
 
-export function commandSettings(configuration: Readonly<Record<string, string>>): CommandSettings {
+export function parseCommandSettings(configuration: Readonly<Record<string, string>>): CommandSettings {
   const { program = '', tracks, output_flavor = '*/processed', output_tags = '' } = configuration;
   return {
     program,
@@ -30,15 +30,15 @@ export function commandSettings(configuration: Readonly<Record<string, string>>)
 }
 
 /** Identifies the results of a `command`: another one may run the same program on other tracks. */
-export function commandMaker({ program, tracks = '', flavor, tags }: CommandSettings): string {
+export function commandIdentity({ program, tracks = '', flavor, tags }: CommandSettings): string {
   return ['command', program, tracks, flavor, ...tags].join(' ');
 }
 
 /** Returns a check for the configuration of a `command`, given the programs of the site. */
-export function commandFault(programs: { has(name: string): boolean }): FaultOf {
+export function commandCheck(programs: { has(name: string): boolean }): OperationCheck {
   return ({ operation, configuration }) => {
     if (operation !== 'command') return undefined;
-    const { program, flavor } = commandSettings(configuration);
+    const { program, flavor } = parseCommandSettings(configuration);
     if (!programs.has(program)) {
       const message = `COMMANDS_DIR has no executable file ${JSON.stringify(program)}`;
       return { key: 'program', message };

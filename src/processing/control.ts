@@ -2,12 +2,12 @@ import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { advance, type Control } from './advance.ts';
 import { ClaimLost } from './locked-workflow.ts';
-import { NO_MOVE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
+import { ILLEGAL_MOVE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
 import { Superseded } from './retry.ts';
 import { IllegalMove } from './states.ts';
-import type { WantedState } from './workflow.schemas.ts';
+import type { RequestedState } from './workflow.schemas.ts';
 
-const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configured'>>> = {
+const CONTROLS: Readonly<Record<RequestedState, Exclude<Control['kind'], 'configured'>>> = {
   running: 'resumed',
   paused: 'paused',
   stopped: 'stopped',
@@ -16,7 +16,7 @@ const CONTROLS: Readonly<Record<WantedState, Exclude<Control['kind'], 'configure
 
 /** A requested change of a workflow; undefined fields change nothing. */
 export interface ControlRequest {
-  wanted: WantedState | undefined;
+  wanted: RequestedState | undefined;
   /** Applies to operations that start later. */
   configuration?: Record<string, string> | undefined;
   by: string;
@@ -35,7 +35,7 @@ export async function controlWorkflow(
       if (wanted) await advance(trx, id, { kind: CONTROLS[wanted], by });
     });
   } catch (error) {
-    if (error instanceof IllegalMove) throw NO_MOVE(error.from, error.to);
+    if (error instanceof IllegalMove) throw ILLEGAL_MOVE(error.from, error.to);
     if (error instanceof Superseded) throw SUPERSEDED();
     if (error instanceof ClaimLost) throw WORKFLOW_MISSING(String(id));
     throw error;

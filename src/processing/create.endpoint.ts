@@ -9,7 +9,7 @@ import { EVENT_ID, WORKFLOW } from './examples.ts';
 import { parseConfiguration } from './processing.ts';
 import { findWorkflow, workflowJson } from './queries.ts';
 import { DEFINITION_MISSING, EVENT_MISSING, INVALID_CONFIGURATION, MISSING_PARAMETER } from './refusals.ts';
-import { BUSY, NotNow, startOnRequest } from './start-on-request.ts';
+import { EventNotReady, HAS_ACTIVE_WORKFLOW, startOnRequest } from './start-on-request.ts';
 import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
 interface Services {
@@ -57,7 +57,7 @@ export const createWorkflow = defineEndpoint({
     409: {
       description: 'The event is being processed, or its recording is missing.',
       body: z.object({ message: z.string() }),
-      example: { message: BUSY },
+      example: { message: HAS_ACTIVE_WORKFLOW },
     },
   },
   refusals: [MISSING_PARAMETER, INVALID_CONFIGURATION, EVENT_MISSING, DEFINITION_MISSING],
@@ -80,7 +80,7 @@ export const createWorkflow = defineEndpoint({
       return versionedJson(c, workflowJson(workflow, query()), 201, { Location });
     } catch (error) {
       // The only refusal here that is not plain text (compatibility 6).
-      if (error instanceof NotNow) return versionedJson(c, { message: error.message }, 409);
+      if (error instanceof EventNotReady) return versionedJson(c, { message: error.message }, 409);
       throw error;
     }
   },

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
-import { commandFault, commandSettings, resultFlavor } from './command-settings.ts';
+import { commandCheck, parseCommandSettings, resultFlavor } from './command-settings.ts';
 import { compileCondition } from './definition.ts';
 import { loadDefinitions, parseDefinition } from './definitions.ts';
 import { parseProcessing } from './processing.ts';
@@ -61,7 +61,7 @@ describe('a definition', () => {
       .join('\n')
       .replace('\n\n', '\n')
       .replaceAll(/^- /gm, '      ');
-  const faultOf = commandFault(new Set(['subtitles.sh']));
+  const faultOf = commandCheck(new Set(['subtitles.sh']));
   const parse = (source: string) => parseDefinition('f.yaml', source, new Set(['inspect', 'command']), faultOf);
 
   test('may run a program of the site', () => {
@@ -85,9 +85,9 @@ describe('a definition', () => {
 });
 
 test('an asterisk is the type of the track that a result is made of', () => {
-  expect(resultFlavor(commandSettings({}), 'presenter/source')).toBe('presenter/processed');
-  expect(resultFlavor(commandSettings({ output_flavor: 'captions/source' }), 'a/b')).toBe('captions/source');
-  expect(resultFlavor(commandSettings({ output_flavor: 'a/*' }), 'a/b')).toBeUndefined();
+  expect(resultFlavor(parseCommandSettings({}), 'presenter/source')).toBe('presenter/processed');
+  expect(resultFlavor(parseCommandSettings({ output_flavor: 'captions/source' }), 'a/b')).toBe('captions/source');
+  expect(resultFlavor(parseCommandSettings({ output_flavor: 'a/*' }), 'a/b')).toBeUndefined();
 });
 
 describe('a condition', () => {

@@ -5,10 +5,10 @@ import { DefinitionSchema, type OperationDefinition, PAUSE, type WorkflowDefinit
 
 const BUILT_IN = fileURLToPath(new URL('./definitions/', import.meta.url));
 /** The default for an unknown workflow name (compatibility 3.5). */
-export const USUAL = 'schedule-and-upload';
+export const DEFAULT_WORKFLOW = 'schedule-and-upload';
 
 /** Returns an error in the configuration of an operation and the key it concerns; undefined without one. */
-export type FaultOf = (operation: OperationDefinition) => { key: string; message: string } | undefined;
+export type OperationCheck = (operation: OperationDefinition) => { key: string; message: string } | undefined;
 
 /** The workflow definitions of this installation. */
 export interface WorkflowDefinitions {
@@ -28,7 +28,7 @@ export interface WorkflowDefinitions {
 export async function loadDefinitions(
   workflowsDir: string | undefined,
   operations?: ReadonlySet<string>,
-  faultOf?: FaultOf,
+  faultOf?: OperationCheck,
 ): Promise<WorkflowDefinitions> {
   const definitions = new Map<string, WorkflowDefinition>();
   const names = new Map<string, WorkflowDefinition>();
@@ -41,8 +41,8 @@ export async function loadDefinitions(
       for (const name of [definition.id, ...definition.aliases]) names.set(name, definition);
     }
   }
-  const usual = names.get(USUAL);
-  if (!usual) throw new ConfigError(`No workflow definition has the id "${USUAL}".`);
+  const usual = names.get(DEFAULT_WORKFLOW);
+  if (!usual) throw new ConfigError(`No workflow definition has the id "${DEFAULT_WORKFLOW}".`);
   return {
     all: () => [...definitions.values()],
     knows: (name) => names.has(name),
@@ -53,7 +53,7 @@ export async function loadDefinitions(
 async function readFolder(
   folder: string,
   operations?: ReadonlySet<string>,
-  faultOf?: FaultOf,
+  faultOf?: OperationCheck,
 ): Promise<WorkflowDefinition[]> {
   const seen = new Map<string, string>();
   const definitions: WorkflowDefinition[] = [];
@@ -73,7 +73,7 @@ export function parseDefinition(
   file: string,
   source: string,
   operations?: ReadonlySet<string>,
-  faultOf?: FaultOf,
+  faultOf?: OperationCheck,
 ): WorkflowDefinition {
   const { data, fail } = parseYaml(file, source, DefinitionSchema);
   for (const list of ['operations', 'on_failure'] as const) {

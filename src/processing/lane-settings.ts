@@ -18,7 +18,7 @@ export function isPaused(lane: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`EXISTS (SELECT FROM lane_settings WHERE lane_settings.lane = ${lane} AND lane_settings.paused)`;
 }
 
-export async function laneSettings(database: Database): Promise<LaneSetting[]> {
+export async function listLaneSettings(database: Database): Promise<LaneSetting[]> {
   const rows = await database.selectFrom('lane_settings').selectAll().execute();
   return rows.map(({ changed_by: changedBy, changed_at: changedAt, ...row }) => ({
     ...row,
@@ -28,7 +28,7 @@ export async function laneSettings(database: Database): Promise<LaneSetting[]> {
 }
 
 /** Changes settings of a lane. Workers have skipped operations during a pause: they are delivered again. */
-export async function setLane(
+export async function updateLane(
   database: Database,
   lane: string,
   { paused, concurrency, by }: { paused?: boolean; concurrency?: number | null; by: string },

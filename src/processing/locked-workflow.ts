@@ -240,7 +240,7 @@ function writeName(write: number): RawBuilder<unknown> {
 }
 
 /** Notifies the workers of these operations that they lost them, so that they stop immediately. */
-export async function tellTaken(trx: Transaction, operationIds: readonly number[]): Promise<void> {
+export async function notifyTaken(trx: Transaction, operationIds: readonly number[]): Promise<void> {
   if (operationIds.length === 0) return;
   await sql`SELECT pg_notify(${TAKEN_CHANNEL}, id::text) FROM unnest(${operationIds}::bigint[]) AS id`.execute(trx);
 }

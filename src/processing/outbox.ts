@@ -12,13 +12,13 @@ const REFILLED = 8;
 export const LEAST_ROOM = Math.floor(WINDOW / REFILLED);
 const ASSIGNED_AT_ONCE = 1000;
 
-export interface Ready {
+export interface ReadyOperation {
   operationId: number;
   operation: string;
 }
 
 /** A delivery of an operation to the queue. */
-export interface Delivery extends Ready {
+export interface Delivery extends ReadyOperation {
   lane: string;
   /** Counts the deliveries of this operation; makes the job's identifier unique. */
   delivery: number;
@@ -38,10 +38,10 @@ export async function isAnythingDue(database: Database, overdueMs: number): Prom
 /** Chooses once for each ready operation its lane of the queue. */
 export async function assignLanes(
   database: Database,
-  choose: (operations: readonly Ready[]) => Promise<ReadonlyMap<number, string>>,
+  choose: (operations: readonly ReadyOperation[]) => Promise<ReadonlyMap<number, string>>,
 ): Promise<void> {
   for (;;) {
-    const { rows } = await sql<Ready>`
+    const { rows } = await sql<ReadyOperation>`
       SELECT id AS "operationId", operation FROM workflow_operations
       WHERE state = 'ready' AND lane IS NULL LIMIT ${ASSIGNED_AT_ONCE}`.execute(database);
     if (rows.length === 0) return;
@@ -117,12 +117,12 @@ function isOverdue(afterMs: number) {
 }
 
 /** Reverts `takeOverdue` for deliveries whose state could not be determined. */
-export async function stillOverdue(database: Database, deliveries: readonly Delivery[]): Promise<void> {
+export async function restoreOverdue(database: Database, deliveries: readonly Delivery[]): Promise<void> {
   await mark(database, deliveries, sql`'-infinity'`);
 }
 
 /** Makes deliveries that the queue refused or lost due again immediately. */
-export async function undeliver(database: Database, deliveries: readonly Delivery[]): Promise<void> {
+export async function revertDeliveries(database: Database, deliveries: readonly Delivery[]): Promise<void> {
   await mark(database, deliveries, sql`NULL`);
 }
 

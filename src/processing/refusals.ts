@@ -10,9 +10,10 @@ export const MISSING_PARAMETER = refusal(400, (name: string) => `Required parame
   'event_identifier',
 ]);
 export const INVALID_CONFIGURATION = refusal(400, "Passed parameter 'configuration' is invalid JSON.");
-export const NO_MOVE = refusal(409, (from: string, to: string) => `The workflow cannot move from ${from} to ${to}.`, [
-  'SUCCEEDED',
-  'RUNNING',
-]);
+export const ILLEGAL_MOVE = refusal(
+  409,
+  (from: string, to: string) => `The workflow cannot move from ${from} to ${to}.`,
+  ['SUCCEEDED', 'RUNNING'],
+);
 export const SUPERSEDED = refusal(409, 'The event has a later workflow; retry that one.');
 export const NOT_DELETABLE = refusal(409, 'Cannot delete workflow instance in this workflow state');

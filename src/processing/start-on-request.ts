@@ -8,13 +8,13 @@ import { DEFINITION_MISSING, EVENT_MISSING } from './refusals.ts';
 import { startWorkflow } from './start.ts';
 import { isActive } from './states.ts';
 
-export const BUSY = 'This event has an active workflow; wait for it to finish.';
+export const HAS_ACTIVE_WORKFLOW = 'This event has an active workflow; wait for it to finish.';
 const AWAITED = 'The recording of this event has not arrived; it is processed when it arrives.';
 /** The length of the longest identifier. */
 const MAX_SHOWN = 255;
 
 /** The event cannot be processed now. The message is the reason. */
-export class NotNow extends Error {
+export class EventNotReady extends Error {
   override name = 'NotNow';
 }
 
@@ -30,7 +30,7 @@ export interface WorkflowRequest {
  *
  * @throws {HttpError} 404 for an event that the principal may not read, and for an unknown definition; 401 for an event
  * that it may not write
- * @throws {NotNow}
+ * @throws {EventNotReady}
  */
 export async function startOnRequest(
   { eventId, definition: name, configuration }: WorkflowRequest,
@@ -49,7 +49,7 @@ export async function startOnRequest(
   });
 }
 
-/** Locks the event. @throws {NotNow} while it is processed, or awaits a recording */
+/** Locks the event. @throws {EventNotReady} while it is processed, or awaits a recording */
 async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
   const event = await trx
     .selectFrom('events')
@@ -58,17 +58,17 @@ async function requireIdle(trx: Transaction, eventId: string): Promise<void> {
     .where('id', '=', eventId)
     .forUpdate()
     .executeTakeFirst();
-  const reason = event && whyNotNow(event);
-  if (reason !== undefined) throw new NotNow(reason);
+  const reason = event && notReadyReason(event);
+  if (reason !== undefined) throw new EventNotReady(reason);
 }
 
 /** Returns the reason why an event cannot be processed now; undefined if it can. */
-export function whyNotNow(event: {
+export function notReadyReason(event: {
   processing_state: string;
   agent_id: string;
   recorded: unknown;
 }): string | undefined {
-  if (isActive(event.processing_state)) return BUSY;
+  if (isActive(event.processing_state)) return HAS_ACTIVE_WORKFLOW;
   const awaited = event.agent_id !== '' && event.processing_state === '' && !event.recorded;
   return awaited ? AWAITED : undefined;
 }

@@ -25,7 +25,7 @@ export interface WorkerSettings {
 }
 
 /** Reports that a process lives. @returns its settings */
-export async function signOfLife(database: Database, facts: WorkerFacts): Promise<WorkerSettings> {
+export async function reportWorkerProcess(database: Database, facts: WorkerFacts): Promise<WorkerSettings> {
   const { name, host, pid, runtime, version, concurrency } = facts;
   const { rows } = await sql<WorkerSettings>`
     INSERT INTO worker_processes (name, host, pid, runtime, version, concurrency)
@@ -52,7 +52,7 @@ export interface WorkerProcess extends WorkerFacts {
 }
 
 /** Returns the processes with workers, the oldest first. */
-export async function workerProcesses(database: Database): Promise<WorkerProcess[]> {
+export async function listWorkerProcesses(database: Database): Promise<WorkerProcess[]> {
   const { rows } = await sql<WorkerProcess>`
     SELECT p.name, host, pid, runtime, version, concurrency, started_at AS "startedAt", seen_at AS "seenAt", draining,
       seen_at < now() - make_interval(secs => ${SILENT_SECONDS}) AS gone,
@@ -63,7 +63,7 @@ export async function workerProcesses(database: Database): Promise<WorkerProcess
 }
 
 /** Starts or ends draining of a process, which then takes no operation. @returns false when none has this name */
-export async function drain(database: Database, name: string, draining: boolean): Promise<boolean> {
+export async function setDraining(database: Database, name: string, draining: boolean): Promise<boolean> {
   const changed = await database
     .updateTable('worker_processes')
     .set({ draining })

@@ -8,12 +8,12 @@ import { type Condition, hasValue } from '#platform/database/list/index.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
 import {
-  answerList,
   equals,
   filterHelp,
   type ListedResource,
   listHeaders,
   PageQuery,
+  respondWithList,
   sortParameter,
   UNKNOWN_FILTER,
   UNKNOWN_SORT,
@@ -107,7 +107,7 @@ export const listWorkflows = defineEndpoint({
   refusals: [UNKNOWN_FILTER, UNKNOWN_SORT, INVALID_STATE, NO_WHOLE_NUMBER],
   handle: ({ c, query }, { config, database }: Services) => {
     const wanted = query();
-    return answerList(c, WORKFLOW_LIST, {
+    return respondWithList(c, WORKFLOW_LIST, {
       database,
       url: `${config.publicUrl}/api/workflows`,
       access: accessibleWorkflows(c.var.principal),

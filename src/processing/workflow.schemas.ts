@@ -20,10 +20,10 @@ export type WorkflowQuery = z.infer<typeof WorkflowQuery>;
 export const INVALID_STATE = refusal(400, (state: string) => `Invalid workflow state '${state}'`, ['flying']);
 
 /** The requested state of a workflow; `retry` runs it again after it failed or was stopped. */
-export const WantedState = z.enum(['running', 'paused', 'stopped', 'retry'], {
+export const RequestedState = z.enum(['running', 'paused', 'stopped', 'retry'], {
   error: ({ input }) => INVALID_STATE.sentence(String(input).slice(0, 100)),
 });
-export type WantedState = z.infer<typeof WantedState>;
+export type RequestedState = z.infer<typeof RequestedState>;
 
 export const Workflow = z
   .object({

@@ -6,16 +6,16 @@ import { recordChanges } from '#changes/record.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
-import { checked } from '#platform/http/endpoint/check.ts';
+import { parseInput } from '#platform/http/endpoint/check.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { controlWorkflow } from './control.ts';
 import { WORKFLOW } from './examples.ts';
 import { parseConfiguration } from './processing.ts';
 import { findWorkflow, type WorkflowRow, workflowJson, workflowsOfEvent } from './queries.ts';
-import { INVALID_CONFIGURATION, NO_MOVE, NOT_DELETABLE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
+import { ILLEGAL_MOVE, INVALID_CONFIGURATION, NOT_DELETABLE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
 import { isActive } from './states.ts';
-import { INVALID_STATE, WantedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
+import { INVALID_STATE, RequestedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
 
 /** Finds the workflow of a request. @throws {HttpError} 404 or 401 without access to its event */
 async function accessibleWorkflow(db: Queryable, c: Context, id: string, action: Action): Promise<WorkflowRow> {
@@ -90,7 +90,7 @@ export const changeWorkflow = defineEndpoint({
   query: WorkflowQuery,
   form: {
     schema: z.object({
-      state: WantedState.optional().describe('Without it the state does not change.'),
+      state: RequestedState.optional().describe('Without it the state does not change.'),
       configuration: z.string().optional().meta({
         description:
           'New values of configuration keys. They decide which of the operations that have not started will run.',
@@ -106,13 +106,13 @@ export const changeWorkflow = defineEndpoint({
       example: { ...WORKFLOW, state: 'running' },
     },
   },
-  refusals: [INVALID_STATE, INVALID_CONFIGURATION, WORKFLOW_MISSING, NO_MOVE, SUPERSEDED],
+  refusals: [INVALID_STATE, INVALID_CONFIGURATION, WORKFLOW_MISSING, ILLEGAL_MOVE, SUPERSEDED],
   handle: async ({ c, params, query, fields }, { database }: Services) => {
     const workflow = await accessibleWorkflow(database, c, params.workflow_id, 'write');
     const form = await fields();
     const state = form.get('state');
     const configuration = parseConfiguration(form.get('configuration'));
-    const wanted = state ? checked(WantedState, state) : undefined;
+    const wanted = state ? parseInput(RequestedState, state) : undefined;
     await controlWorkflow(database, workflow.id, { wanted, configuration, by: c.var.principal.username });
     const changed = await findWorkflow(database, workflow.id);
     return versionedJson(c, workflowJson(changed ?? workflow, query()));

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import type { PublicationAddresses } from './presentation.ts';
 import { findPublishedFile } from './queries.ts';
@@ -18,7 +18,7 @@ const FRESH_SECONDS = 3600;
 const POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 /** Lets players on other sites read the files below `/publications`. */
-export function forPlayersElsewhere(): MiddlewareHandler {
+export function publicationCors(): MiddlewareHandler {
   return cors({
     origin: '*',
     allowMethods: ['GET', 'HEAD'],
@@ -77,5 +77,5 @@ function privateUntil(end: number): string {
 }
 
 function refuse(c: Context, status: 400 | 403 | 404 | 410, sentence: string): Response {
-  return c.body(sentence, status, { 'Content-Type': SENTENCE, 'Cache-Control': 'no-store' });
+  return c.body(sentence, status, { 'Content-Type': PLAIN_TEXT, 'Cache-Control': 'no-store' });
 }

@@ -6,4 +6,4 @@ export {
   publicationsJson,
 } from './presentation.ts';
 export { publicationsOfEvents } from './queries.ts';
-export { type FileToServe, OUTSIDE_FILE, STORAGE_AWAY, serveFile } from './serve-file.ts';
+export { RANGE_NOT_SATISFIABLE, type ServedFile, STORAGE_UNAVAILABLE, serveFile } from './serve-file.ts';

@@ -3,7 +3,7 @@ import { readdir, readlink } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { workerApp } from '#test/support/app.ts';
 import { insertElement, insertEvent, insertPublication } from '#test/support/publication.ts';
-import { findRecording, publicationsOfEvents } from './queries.ts';
+import { findWatchableRecording, publicationsOfEvents } from './queries.ts';
 
 const app = await workerApp();
 const { database, storage } = app;
@@ -49,9 +49,9 @@ describe('the publications of events', () => {
     const event = await insertEvent(database, { title: 'Groups', presenters: ['Ada'], series_id });
     const id = await insertPublication(database, event);
     const found = { id, title: 'Groups', presenters: ['Ada'], series_title: 'Algebra', elements: [] };
-    expect(await findRecording(database, id)).toMatchObject(found);
+    expect(await findWatchableRecording(database, id)).toMatchObject(found);
     await database.deleteFrom('series').where('id', '=', series_id).execute();
-    expect(await findRecording(database, id)).toMatchObject({ ...found, series_title: '' });
+    expect(await findWatchableRecording(database, id)).toMatchObject({ ...found, series_title: '' });
   });
 });
 

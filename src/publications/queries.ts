@@ -22,7 +22,7 @@ export async function publicationsOfEvents(
 }
 
 /** Returns the content of a watch page: a publication with its event's metadata. */
-export async function findRecording(database: Queryable, publicationId: string) {
+export async function findWatchableRecording(database: Queryable, publicationId: string) {
   if (!isUuid(publicationId)) return undefined;
   return publications(database)
     .innerJoin('events', 'events.id', 'publications.event_id')

@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
 import { allowsRange, matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
 import { requestedRange } from '#platform/http/answer/range.ts';
-import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { type ByteRange, ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
 
-export const OUTSIDE_FILE = refusal(416, 'The range is outside the file.');
-export const STORAGE_AWAY = refusal(503, 'The object storage does not answer.', [], { 'Retry-After': '30' });
+export const RANGE_NOT_SATISFIABLE = refusal(416, 'The range is outside the file.');
+export const STORAGE_UNAVAILABLE = refusal(503, 'The object storage does not answer.', [], { 'Retry-After': '30' });
 
 /** A stored file and the facts for its response. */
-export interface FileToServe {
+export interface ServedFile {
   object_key: string;
   mediatype: string;
   /** Bytes. */
@@ -27,7 +27,7 @@ export interface FileToServe {
 export async function serveFile(
   c: Context,
   storage: ObjectStorage,
-  file: FileToServe,
+  file: ServedFile,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response | undefined> {
   const etag = strongEtag(file.sha256 ?? file.object_key);
@@ -39,8 +39,8 @@ export async function serveFile(
 
   const range = allowsRange(c.req.header('If-Range'), etag) ? requestedRange(c.req.header('Range'), file.size) : 'all';
   if (range === 'unsatisfiable') {
-    return c.body(OUTSIDE_FILE.example, 416, {
-      'Content-Type': SENTENCE,
+    return c.body(RANGE_NOT_SATISFIABLE.example, 416, {
+      'Content-Type': PLAIN_TEXT,
       'Content-Range': `bytes */${file.size}`,
     });
   }
@@ -61,6 +61,6 @@ async function open(c: Context, storage: ObjectStorage, key: string, range?: Byt
   } catch (error) {
     if (error instanceof ObjectNotFound) return undefined;
     c.get('log').error({ err: error, key }, 'a file could not be read from the object storage');
-    throw STORAGE_AWAY();
+    throw STORAGE_UNAVAILABLE();
   }
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CreateMultipartUploadCommand, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import { objectKey } from '#platform/storage/keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
 import { BreakableS3 } from '../support/breakable-s3.ts';
@@ -29,7 +29,7 @@ describe('a folder', () => {
   let key: string;
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'inlet-folder-'));
-    storage = await folderIn(dataDir).open();
+    storage = await folderPlace(dataDir).open();
     key = objectKey('track');
   });
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
@@ -60,7 +60,7 @@ describe('a folder', () => {
   test('has its objects in files, also after it is opened again', async () => {
     await storage.put(key, source(bytes(1000)), video);
     expect(await readFile(storage.localPath(key) ?? '')).toEqual(bytes(1000));
-    const again = await folderIn(dataDir).open();
+    const again = await folderPlace(dataDir).open();
     expect(await again.size(key)).toBe(1000);
   });
 

@@ -10,7 +10,7 @@ import { databaseEndpoints } from '#cli/endpoints.ts';
 import { denoFlags, permissions } from '#cli/permissions.ts';
 import { denoProgram } from '#cli/runtime.ts';
 import { VARIABLES } from '#platform/config/environment.ts';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { countStart } from '../support/count-start.ts';
@@ -153,7 +153,7 @@ describe.each([
       .where('event_id', '=', id)
       .executeTakeFirstOrThrow();
     expect(track.size).toBe(content.length);
-    const storage = await folderIn(dataDir).open();
+    const storage = await folderPlace(dataDir).open();
     expect(content.equals(await readFile(storage.localPath(track.object_key) ?? ''))).toBe(true);
     await storage.close();
   });

@@ -8,7 +8,7 @@ import { verifyCommand } from '#cli/inlet/verify.ts';
 import { takeBackup } from '#maintenance/backup/backup.ts';
 import { dumpDatabase } from '#maintenance/backup/dump.ts';
 import { loadConfig } from '#platform/config/config.ts';
-import { FolderStorage, folderIn } from '#platform/storage/folder-backend.ts';
+import { FolderStorage, folderPlace } from '#platform/storage/folder-backend.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';
@@ -248,7 +248,7 @@ describe('a restoration', () => {
   test('replaces what is damaged in the storage', async () => {
     const { key, folder } = await backedUp();
     const elsewhere = await emptySystem();
-    const storage = await folderIn(elsewhere.dataDir).open();
+    const storage = await folderPlace(elsewhere.dataDir).open();
     await storage.put(key, source(bytes(500, 7)), VIDEO);
     expect(await say(restoreCommand, elsewhere, [folder])).toEqual(DONE);
     await isSound(elsewhere);
@@ -353,7 +353,7 @@ describe('a restoration', () => {
     const { code, lines } = await say(restoreCommand, elsewhere, [folder]);
     expect([code, lines[0]]).toEqual([1, expect.stringMatching(`^${key}: `)]);
     expect((await say(verifyCommand, elsewhere)).lines).toEqual([expect.stringMatching(`^size ${key} `)]);
-    const storage = await folderIn(elsewhere.dataDir).open();
+    const storage = await folderPlace(elsewhere.dataDir).open();
     const brought = Buffer.concat(await Array.fromAsync(await storage.get(key)));
     expect(brought.equals(bytes(1000))).toBe(true);
   });

@@ -7,7 +7,7 @@ import { lastNumber, numberChanges, readChanges } from '#changes/read.ts';
 import { recordChanges } from '#changes/record.ts';
 import { UpdateStreams } from '#notifications/stream/update-streams.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
-import { Pulse } from '#platform/telemetry/pulse.ts';
+import { LoopMonitor } from '#platform/telemetry/pulse.ts';
 import { claimOperation, endClaim, heartbeat } from '#processing/claims.ts';
 import { ownApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
@@ -26,7 +26,7 @@ afterAll(() => {
 });
 
 const record = (...changes: NewChange[]) => database.transaction().execute((trx) => recordChanges(trx, changes));
-const feedOf = (pulse = new Pulse()) =>
+const feedOf = (pulse = new LoopMonitor()) =>
   new ChangeFeed({ database, notifications: app.context.notifications, pulse, log: silentLogger });
 const count = (length: number, from = 0) => Array.from({ length }, (_, i) => from + i);
 
@@ -107,7 +107,7 @@ describe('the log of changes', () => {
   });
 
   test('a feed tells followers of each change once and in order, also what was committed before it listened', async () => {
-    const pulse = new Pulse();
+    const pulse = new LoopMonitor();
     const feed = feedOf(pulse);
     try {
       const seen: unknown[] = [];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { changePassword, removeAccount } from '#access/accounts/accounts.ts';
 import { digestSecrets, hashPassword } from '#access/accounts/secrets.ts';
-import { Nonces, nonceKeyOf } from '#access/sign-in/digest/nonces.ts';
+import { Nonces, nonceKeyReader } from '#access/sign-in/digest/nonces.ts';
 import { DigestVerifier } from '#access/sign-in/digest/verifier.ts';
 import { createApp } from '#app/app.ts';
 import { createContext } from '#app/context.ts';
@@ -146,7 +146,7 @@ describe('a nonce', () => {
   /** The application as it is at another time. */
   function appAt(now: () => number) {
     const { directory, database, config } = app.context;
-    const nonces = new Nonces(nonceKeyOf(database), now);
+    const nonces = new Nonces(nonceKeyReader(database), now);
     const digestVerifier = new DigestVerifier({ directory, nonces, publicUrl: config.publicUrl });
     return createApp({ ...app.context, digestVerifier });
   }
@@ -223,7 +223,7 @@ describe('the account of a machine', () => {
   function watched() {
     const { directory, database, config } = app.context;
     const findAgent = vi.fn((username: string) => directory.findAgent(username));
-    const nonces = new Nonces(nonceKeyOf(database));
+    const nonces = new Nonces(nonceKeyReader(database));
     const parts = { directory: { findAgent }, nonces, publicUrl: config.publicUrl };
     const later = createApp({ ...app.context, digestVerifier: new DigestVerifier(parts, () => now) });
     const signIn = async (username: string, password = 'secret') => {

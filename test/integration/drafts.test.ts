@@ -8,11 +8,11 @@ import { Principal } from '#access/principal.ts';
 import { newEventColumns } from '#catalogue/events/columns.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import { accept } from '#ingest/accept.ts';
-import { addToDraft, contentsOf, extendDraft } from '#ingest/draft-contents.ts';
+import { addToDraft, extendDraft, readContents } from '#ingest/draft-contents.ts';
 import { DraftGone } from '#ingest/draft-refusals.ts';
 import { type AskedDraft, discardDraft, expireDrafts, findDraft, openDraft } from '#ingest/drafts.ts';
 import type { ExistingTarget, NewTarget } from '#ingest/intake.ts';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { loadDefinitions } from '#processing/definitions.ts';
@@ -32,7 +32,7 @@ const db = databaseForThisFile();
 const definitions = await loadDefinitions(undefined);
 
 const dataDir = await mkdtemp(join(tmpdir(), 'inlet-drafts-'));
-const storage = await folderIn(dataDir).open();
+const storage = await folderPlace(dataDir).open();
 afterAll(() => rm(dataDir, { recursive: true }));
 
 let draft: AskedDraft;
@@ -86,7 +86,7 @@ const expire = () =>
     await trx.updateTable('staging').set({ expires_at: past }).where('owner', 'like', 'draft %').execute();
   });
 const stored = async () => (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
-const held = async () => (await contentsOf(db.database, draft.id)).tracks;
+const held = async () => (await readContents(db.database, draft.id)).tracks;
 const expectGone = (work: Promise<unknown>) => expect(work).rejects.toThrow(DraftGone);
 const handOver = (track: NewTrack, by: StagingLedger) =>
   within((trx) => addToDraft(trx, draft, { tracks: [track] }, by));

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ObjectStorage, refused } from '#platform/storage/port.ts';
+import { type ObjectStorage, storageRefused } from '#platform/storage/port.ts';
 import { ownApp } from '../support/app.ts';
 import { counts } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
@@ -183,7 +183,7 @@ describe('a recording that cannot be stored', async () => {
     async (_, error, status) => {
       const id = await insertScheduled(app.database, { agent_id: newAgent(), ...BENCH_PERIOD });
       const before = [await traceOf(app, id), await counts(app)];
-      put = () => Promise.reject(refused(error));
+      put = () => Promise.reject(storageRefused(error));
       expect((await update(app, id, PARTS)).status).toBe(status);
       put = undefined;
       expect([await traceOf(app, id), await counts(app)]).toEqual(before);

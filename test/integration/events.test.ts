@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { UNSERVED } from '#access/roles/api-roles.ts';
+import { UNIMPLEMENTED_ROUTES } from '#access/roles/api-roles.ts';
 import { REFERENCE } from '#app/routes.ts';
 import { API_VERSIONS, atLeast } from '#platform/http/answer/version.ts';
 import type { Rule } from '#platform/http/endpoint/rules.ts';
@@ -259,7 +259,7 @@ test('403 is for whoever lacks the role of the URL, 401 for whoever is not known
   expect((await app.anonymous('/api/series', { method: 'POST' })).status).toBe(401);
 });
 
-const later = [...REFERENCE.flatMap(({ endpoints }): readonly Rule[] => endpoints), ...UNSERVED].flatMap(
+const later = [...REFERENCE.flatMap(({ endpoints }): readonly Rule[] => endpoints), ...UNIMPLEMENTED_ROUTES].flatMap(
   ({ method, path, since }) => (since ? [[method.toUpperCase(), path, since] as const] : []),
 );
 

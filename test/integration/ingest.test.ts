@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
-import { UploadGate } from '#ingest/gate.ts';
+import { UploadLimiter } from '#ingest/gate.ts';
 import { serve } from '#platform/http/server/serve.ts';
-import { type ObjectStorage, refused } from '#platform/storage/port.ts';
+import { type ObjectStorage, storageRefused } from '#platform/storage/port.ts';
 import { ADMIN, ownApp, type TestApp } from '../support/app.ts';
 import { counts, created, post } from '../support/app-uploads.ts';
 import { bytes, sha256 } from '../support/bytes.ts';
@@ -119,19 +119,19 @@ describe('object storage that fails is told from a fault of the client', () => {
   }
 
   const fail = (message: string, code?: string) => async () => {
-    throw refused(Object.assign(new Error(message), { code }));
+    throw storageRefused(Object.assign(new Error(message), { code }));
   };
   const failAfterSome: Put = (_key, body) =>
     new Promise((_, reject) => {
       if (!(body instanceof Readable)) throw new TypeError('no stream');
       body.once('data', () => {
         body.destroy(new Error('ECONNRESET'));
-        reject(refused(new Error('ECONNRESET')));
+        reject(storageRefused(new Error('ECONNRESET')));
       });
     });
   const failAfterAll: Put = async (_key, body) => {
     for await (const _ of body);
-    throw refused(new Error('InternalError'));
+    throw storageRefused(new Error('InternalError'));
   };
 
   test.each<[string, Put, number, string]>([
@@ -150,7 +150,7 @@ describe('object storage that fails is told from a fault of the client', () => {
     let stored = 0;
     put = async (...args) => {
       stored += 1;
-      if (stored > 1) throw refused(new Error('SlowDown'));
+      if (stored > 1) throw storageRefused(new Error('SlowDown'));
       await storage.put(...args);
     };
     const files = ['presenter', 'presentation'].map((name) => file(name, 'a.mp4', bytes(100_000)));
@@ -162,7 +162,7 @@ describe('object storage that fails is told from a fault of the client', () => {
 test('an object that the storage may still store after it was given up is remembered', async () => {
   put = async (_key, _body, { onDoubt }) => {
     onDoubt?.();
-    throw refused(new Error('socket hang up'));
+    throw storageRefused(new Error('socket hang up'));
   };
   const remembered = async () =>
     (await database.selectFrom('staging').selectAll().execute()).filter(isRemembered).length;
@@ -394,7 +394,7 @@ describe('MAX_PARALLEL_UPLOADS', async () => {
     headers: expect.objectContaining({ 'retry-after': '30', connection: 'close' }),
   };
 
-  const product = createApp({ ...context, gate: new UploadGate(1) });
+  const product = createApp({ ...context, gate: new UploadLimiter(1) });
   const server = await serve(product.fetch, { host: '127.0.0.1', port: 0 });
   afterAll(() => server.destroy());
   const client = { url: `http://127.0.0.1:${server.port}`, authorization: ADMIN };

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { agentsAtWork } from '#capture/reports/at-work.queries.ts';
+import { listAgentActivity } from '#capture/reports/at-work.queries.ts';
 import { failedRecordings, uploadingRecordings } from '#capture/reports/failed.queries.ts';
-import { timetable } from '#capture/schedules/timetable.queries.ts';
+import { listPlannedRecordings } from '#capture/schedules/timetable.queries.ts';
 import type { DB } from '#platform/database/schema.ts';
 import { countNext } from '#statistics/count.ts';
 import { FIGURES } from '#statistics/metrics/figures.queries.ts';
@@ -81,10 +81,10 @@ describe('pages about agents', () => {
 
   test.each<[string, number, Work]>([
     // Of each agent: itself, what it records now by both indexes, its title, what is next, its failures.
-    ['what all agents do', 2500, (on) => agentsAtWork(on, { search: '' }, 200)],
-    ['what one agent does, with the failures of all', 1200, (on) => agentsAtWork(on, { id: 'Hall 7' }, 1)],
-    ['the week of an agent', 250, (on) => timetable(on, [around('Hall 7', 7 * 24)], 500)],
-    ['a day of all agents', 4000, (on) => timetable(on, halls, 50)],
+    ['what all agents do', 2500, (on) => listAgentActivity(on, { search: '' }, 200)],
+    ['what one agent does, with the failures of all', 1200, (on) => listAgentActivity(on, { id: 'Hall 7' }, 1)],
+    ['the week of an agent', 250, (on) => listPlannedRecordings(on, [around('Hall 7', 7 * 24)], 500)],
+    ['a day of all agents', 4000, (on) => listPlannedRecordings(on, halls, 50)],
     ['failures', 400, (on) => failedRecordings(on, { graceMs, most: 50 })],
     ['failures of one', 1500, (on) => failedRecordings(on, { agentId: 'Hall 7', graceMs, most: 50 })],
     ['uploads', 100, (on) => uploadingRecordings(on, { most: 50 })],

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
 import { heartbeat } from '#processing/claims.ts';
-import { signOfLife } from '#processing/worker-processes.ts';
+import { reportWorkerProcess } from '#processing/worker-processes.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { ownApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await startRecording(database, WORD);
   for (const name of ['worker-hall-17-a1b2c3d4', 'worker-hall-18-a1b2c3d4']) {
     const facts = { host: 'hall-17.media.example.org', pid: 42, runtime: 'Deno 2.9.6', version: '0.1.0' };
-    await signOfLife(database, { ...facts, name, concurrency: 2 });
+    await reportWorkerProcess(database, { ...facts, name, concurrency: 2 });
   }
   await claimReady(database, workflowId);
   const silent = database.updateTable('worker_processes').set({ seen_at: new Date(Date.now() - 60_000) });

@@ -6,7 +6,7 @@ import { dashboardRoutes } from '#pages/operator/queue-dashboard.ts';
 import { serve } from '#platform/http/server/serve.ts';
 import { claimOperation } from '#processing/claims.ts';
 import { assignLanes, takeDeliveries } from '#processing/outbox.ts';
-import { signOfLife } from '#processing/worker-processes.ts';
+import { reportWorkerProcess } from '#processing/worker-processes.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { ownApp } from '../support/app.ts';
 import { created, post as postEvent } from '../support/app-uploads.ts';
@@ -72,9 +72,9 @@ describe('workers and lanes', () => {
   test('without a sign of life the page says that nothing is processed; then it shows who lives, and who fell silent', async () => {
     expect(await parts()).toContain('nothing is processed');
     expect(await read('/admin')).toContain('No worker accepts work');
-    await signOfLife(database, facts('worker-a'));
+    await reportWorkerProcess(database, facts('worker-a'));
     expect(await read('/admin')).not.toContain('No worker accepts work');
-    await signOfLife(database, facts('worker-b'));
+    await reportWorkerProcess(database, facts('worker-b'));
     await sql`UPDATE worker_processes SET seen_at = now() - interval '1 minute' WHERE name = 'worker-b'`.execute(
       database,
     );
@@ -107,7 +107,7 @@ describe('workers and lanes', () => {
 
   test('a process hears with its next sign of life what lanes are set to, and whether it is to drain', async () => {
     const drain = (draining: string) => status('/admin/parts/workers', { worker: 'worker-c', draining });
-    const hears = () => signOfLife(database, facts('worker-c'));
+    const hears = () => reportWorkerProcess(database, facts('worker-c'));
     expect(await hears()).toEqual({ draining: false, concurrency: {} });
     await lane({ lane: 'heavy', concurrency: '5' });
     expect(await drain('true')).toBe(303);

@@ -149,9 +149,7 @@ describe('an operation', () => {
   test('nobody knows fails with its name', async () => {
     const { workflowId } = await startTestWorkflow(db.database, ['unknown']);
     const [row] = await operationsOf(db.database, workflowId);
-    await expect(bench.runnerOf([]).run(row?.id ?? 0, () => undefined)).rejects.toThrow(
-      'Unknown operation "unknown".',
-    );
+    await expect(bench.runnerOf([]).run(row?.id ?? 0, () => undefined)).rejects.toThrow('Unknown operation "unknown".');
   });
 
   test('is counted from zero, so that the first of it is seen as well', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createDatabase, type Transaction } from '#platform/database/kysely.ts';
-import { MIGRATION } from '#platform/database/limits.ts';
+import { MIGRATION_LIMITS } from '#platform/database/limits.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { workerApp } from '../support/app.ts';
 import { counts, post } from '../support/app-uploads.ts';
@@ -16,7 +16,7 @@ const app = await workerApp();
 // The last of many writers waits for all before it, longer than the application allows.
 const pool = createPool(app.context.config.databaseUrl ?? '', {
   max: WRITERS,
-  limits: MIGRATION,
+  limits: MIGRATION_LIMITS,
   onError: () => undefined,
 });
 const database = createDatabase(pool);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { anonymous } from '#access/principal.ts';
-import { conflictsWith, explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { conflictsWith, withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import {
   advanceRecording as advanceFrom,
   type TimeClaim,
@@ -407,7 +407,7 @@ describe('conflicts are explained with start, end and title', () => {
     ]);
   });
 
-  const explaining = <T>(work: (trx: Transaction) => Promise<T>) => explainingConflicts(database, admin, work);
+  const explaining = <T>(work: (trx: Transaction) => Promise<T>) => withScheduleConflicts(database, admin, work);
 
   test('when the database refuses them, and nothing stays', async () => {
     await named(60, 120, 'First');

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
-import { forPlayersElsewhere, publishedFile } from '#publications/files.endpoints.ts';
+import { publicationCors, publishedFile } from '#publications/files.endpoints.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
@@ -156,7 +156,7 @@ describe('signed addresses behind a proxy', () => {
   const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
   const { database, storage } = app;
   const addresses = { signer, publicUrl: PUBLIC_URL };
-  const areas = [{ path: '/publications', layers: [forPlayersElsewhere()] }];
+  const areas = [{ path: '/publications', layers: [publicationCors()] }];
   const served = endpointApp([watchPage, watchAsset, publishedFile], { database, storage, addresses }, { areas });
   const aFile = PUBLIC_URL + published.file;
   const aPage = PUBLIC_URL + published.page;

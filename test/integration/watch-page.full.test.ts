@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
 import { type RunningServer, serve } from '#platform/http/server/serve.ts';
-import { forPlayersElsewhere, publishedFile } from '#publications/files.endpoints.ts';
+import { publicationCors, publishedFile } from '#publications/files.endpoints.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { captions } from '#workers/operations/captions.ts';
 import { encode } from '#workers/operations/encode.ts';
@@ -42,7 +42,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       endpointApp(
         [watchPage, watchAsset, publishedFile],
         { ...bench, addresses: { publicUrl: 'http://inlet.test' } },
-        { areas: [{ path: '/publications', layers: [forPlayersElsewhere()] }] },
+        { areas: [{ path: '/publications', layers: [publicationCors()] }] },
       ),
     );
     app.get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { parkHopeless, sweepDeliveries, takeDue } from '#notifications/webhooks/deliveries.ts';
+import { claimDueDeliveries, parkExpiredDeliveries, sweepDeliveries } from '#notifications/webhooks/deliveries.ts';
 import { DELIVERIES_CHANNEL, fanOut } from '#notifications/webhooks/fan-out.ts';
 import { insertTest } from '#notifications/webhooks/queries.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
@@ -286,7 +286,7 @@ describe('the API of webhooks', () => {
     await fanOut(database);
     await sql`UPDATE webhook_deliveries SET created_at = now() - interval '5 days'
       WHERE id < (SELECT max(id) FROM webhook_deliveries)`.execute(database);
-    expect(await parkHopeless(database)).toBe(2);
+    expect(await parkExpiredDeliveries(database)).toBe(2);
     expect(await states(id)).toEqual(['parked', 'parked', 'pending']);
     const { rows } = await sql`SELECT next_at <= now() AS due FROM webhook_deliveries
       WHERE state = 'pending'`.execute(database);
@@ -308,13 +308,13 @@ describe('the API of webhooks', () => {
     const busy = await add({ filter: 'event:busy-0,event:busy-1,event:busy-2' });
     for (let n = 0; n < 3; n += 1) await change([`busy-${n}`, n]);
     await fanOut(database);
-    const take = async (most: number) => (await takeDue(database, most)).map(({ webhookId }) => webhookId);
+    const take = async (most: number) => (await claimDueDeliveries(database, most)).map(({ webhookId }) => webhookId);
     expect(await take(2)).toEqual([busy, busy]);
     const idle = await add({ filter: 'event:idle' });
     await change(['idle', 1]);
     await fanOut(database);
     await insertTest(database, busy);
-    expect(await takeDue(database, 1)).toMatchObject([{ webhookId: busy, kind: 'webhook.test' }]);
+    expect(await claimDueDeliveries(database, 1)).toMatchObject([{ webhookId: busy, kind: 'webhook.test' }]);
     expect(await take(1)).toEqual([idle]);
     expect(await take(9)).toEqual([busy]);
   });

@@ -7,10 +7,10 @@ import { ClaimLost } from '#processing/locked-workflow.ts';
 import {
   assignLanes,
   type Delivery,
-  stillOverdue,
+  restoreOverdue,
+  revertDeliveries,
   takeDeliveries,
   takeOverdue,
-  undeliver,
 } from '#processing/outbox.ts';
 import { IllegalMove } from '#processing/states.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -227,14 +227,14 @@ describe('the outbox', () => {
     const looks = await fourAtOnce(overdue);
     expect(byId(looks)).toEqual(byId(taken));
     expect(await overdue()).toEqual([]);
-    await stillOverdue(db, looks);
+    await restoreOverdue(db, looks);
     const again = await overdue();
     expect(byId(again)).toEqual(byId(taken));
-    await undeliver(db, again);
+    await revertDeliveries(db, again);
     const anew = await deliver(db);
     expect(byId(anew)).toEqual(byId(taken.map((each) => ({ ...each, delivery: 2 }))));
     // A word about an earlier delivery changes nothing.
-    await undeliver(db, again);
+    await revertDeliveries(db, again);
     expect(await deliver(db)).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import { Notifications } from '#platform/database/notifications.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
-import { Pulse } from '#platform/telemetry/pulse.ts';
+import { LoopMonitor } from '#platform/telemetry/pulse.ts';
 import { createTestDatabase } from './database.ts';
 import { checkAnswer } from './openapi.ts';
 import { FOR_AGES } from './watched.ts';
@@ -62,7 +62,7 @@ export async function createTestApp(
   });
   const storage = await config.storage.open(config.uploadMemoryBytes);
   const notifications = new Notifications(url, silentLogger);
-  const feed = new ChangeFeed({ database, notifications, pulse: new Pulse(), log: silentLogger });
+  const feed = new ChangeFeed({ database, notifications, pulse: new LoopMonitor(), log: silentLogger });
   const context = await createContext(config, 'api', {
     log: silentLogger,
     storage: wrap(storage),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
-import { MIGRATION } from '#platform/database/limits.ts';
+import { MIGRATION_LIMITS } from '#platform/database/limits.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { eventually } from './eventually.ts';
 
@@ -16,7 +16,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await cloneDatabase(inject('postgres').template);
   // What fills tables takes as long as it takes beside other tests.
-  const pool = createPool(url, { limits: MIGRATION, onError: () => undefined });
+  const pool = createPool(url, { limits: MIGRATION_LIMITS, onError: () => undefined });
   return {
     url,
     database: createDatabase(pool),

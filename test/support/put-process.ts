@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import { bucketPlace } from '#platform/storage/s3-backend.ts';
 
 /**
@@ -10,7 +10,7 @@ import { bucketPlace } from '#platform/storage/s3-backend.ts';
 const [, , dataDir = '', bucket = '', key = '', bytes = '0', stall] = process.argv;
 const CHUNK = Buffer.alloc(2 ** 20, 7);
 
-const place = bucket ? bucketPlace({ bucket, forcePathStyle: true }) : folderIn(dataDir);
+const place = bucket ? bucketPlace({ bucket, forcePathStyle: true }) : folderPlace(dataDir);
 const storage = await place.open();
 let sent = 0;
 const body = new Readable({

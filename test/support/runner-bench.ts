@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll } from 'vitest';
 import { loadConfig } from '#platform/config/config.ts';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
@@ -33,7 +33,7 @@ export async function produce(context: OperationContext): Promise<string> {
 export async function createRunnerBench() {
   const { db, proxy, database, close } = await createPartedDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'inlet-runner-'));
-  const storage = await folderIn(folder).open();
+  const storage = await folderPlace(folder).open();
   const staging = new StagingLedger({ database, storage, owner: 'test', log: silentLogger });
   afterAll(async () => {
     staging.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import type { Runtime } from '#cli/role.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
@@ -88,7 +88,7 @@ async function assemble(
   if (redis) undo.push(redis.stop);
   const s3 = options.s3 ? await startS3() : undefined;
   if (s3) undo.push(s3.stop);
-  const storage = s3 ? await bucketStorage(s3.env) : await folderIn(dataDir).open();
+  const storage = s3 ? await bucketStorage(s3.env) : await folderPlace(dataDir).open();
   undo.push(() => storage.close());
 
   const port = await freePort();

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { bucketPlace } from '#platform/storage/s3-backend.ts';
 import { eventually } from './eventually.ts';
@@ -21,7 +21,7 @@ export interface TestStorage {
 
 async function folder(): Promise<TestStorage> {
   const dataDir = await mkdtemp(join(tmpdir(), 'inlet-folder-'));
-  const storage = await folderIn(dataDir).open();
+  const storage = await folderPlace(dataDir).open();
   return { storage, dataDir, bucket: '', stop: () => rm(dataDir, { recursive: true }) };
 }
 

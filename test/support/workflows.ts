@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Patience } from '#platform/database/retry.ts';
+import type { OutageWait } from '#platform/database/retry.ts';
 import { parseDefinition } from '#processing/definitions.ts';
 import { startWorkflow } from '#processing/start.ts';
 
 /** Waits for no database. */
-export const AT_ONCE: Patience = { signal: AbortSignal.abort(), onWait: () => undefined };
+export const AT_ONCE: OutageWait = { signal: AbortSignal.abort(), onWait: () => undefined };
 
 /** An event without tracks whose workflow has these operations (`noop` unless named). */
 export async function startTestWorkflow(

@@ -10,7 +10,12 @@ import { detectTrackType, HEAD_BYTES } from '#platform/media/signature.ts';
 import { type ExitStatus, type FailureOptions, MediaFailure, meaningOf } from '#platform/media/tools/failure.ts';
 import { sizeOf, watched } from '#platform/media/tools/output-watch.ts';
 import { runProgram } from '#platform/media/tools/process.ts';
-import { type CommandSettings, commandMaker, commandSettings, resultFlavor } from '#processing/command-settings.ts';
+import {
+  type CommandSettings,
+  commandIdentity,
+  parseCommandSettings,
+  resultFlavor,
+} from '#processing/command-settings.ts';
 import { type SourceTrack, sourceTracks } from './elements.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import { argumentsOf, locateProgram, matchesFlavor } from './site-program.ts';
@@ -131,9 +136,9 @@ export const command: Operation = {
   lane: 'heavy',
   async run(context) {
     const { configuration, eventId, database, site } = context;
-    const settings = commandSettings(configuration);
+    const settings = parseCommandSettings(configuration);
     const path = await locateProgram(site.commandsDir, settings.program);
-    const maker = commandMaker(settings);
+    const maker = commandIdentity(settings);
     const sources = (await sourceTracks(database, eventId)).filter((track) => isSource(track, settings, maker));
     // Fails before hours of work are lost.
     const flavors = sources.map((track) => flavorOf(settings, track));

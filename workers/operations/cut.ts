@@ -3,7 +3,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import {
   CUTTING,
   type CutPart,
-  CuttingFault,
+  InvalidCutting,
   type KeptPart,
   keepsAll,
   lengthOf,
@@ -57,7 +57,7 @@ function partsOf(catalog: string): CutPart[] {
   try {
     return parseCutting(catalog);
   } catch (error) {
-    if (!(error instanceof CuttingFault)) throw error;
+    if (!(error instanceof InvalidCutting)) throw error;
     const reason = `The catalog ${CUTTING} is invalid: ${error.message}.`;
     throw new MediaFailure(reason, { permanent: true, cause: error });
   }

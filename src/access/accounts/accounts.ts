@@ -125,24 +125,24 @@ export async function changePassword(
 /** Reserves the user role of an identity provider's user; names may differ only in case. @returns its holder */
 export async function reserveUserRole(db: Queryable, username: string): Promise<string> {
   const role = userRole(username);
-  const known = await holderOf(db, role);
+  const known = await findRoleHolder(db, role);
   if (known !== undefined) return known;
   await db
     .insertInto('token_users')
     .values({ role, username })
     .onConflict((taken) => taken.doNothing())
     .execute();
-  return (await holderOf(db, role)) ?? username;
+  return (await findRoleHolder(db, role)) ?? username;
 }
 
 /** Returns the identity provider's user who has a role; undefined if nobody has it. */
-export async function holderOf(db: Queryable, role: string): Promise<string | undefined> {
+export async function findRoleHolder(db: Queryable, role: string): Promise<string | undefined> {
   const found = await db.selectFrom('token_users').select('username').where('role', '=', role).executeTakeFirst();
   return found?.username;
 }
 
 /** Releases a user's role for another user. @returns false if the user has no role */
-export async function releaseRole(db: Queryable, username: string): Promise<boolean> {
+export async function releaseUserRole(db: Queryable, username: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('token_users').where('username', '=', username).executeTakeFirst();
   return numDeletedRows > 0n;
 }

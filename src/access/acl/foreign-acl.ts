@@ -1,5 +1,5 @@
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { childOf, parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
+import { childOf, InvalidXml, parseXml, type XmlElement } from '#platform/text/xml.ts';
 import { MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
 import { type AclEntry, distinctEntries, jsonOf } from './acl.ts';
 
@@ -53,7 +53,7 @@ function rootOf(text: string): XmlElement {
   try {
     return parseXml(text);
   } catch (error) {
-    throw error instanceof XmlFault ? UNREADABLE_POLICY(error.message) : error;
+    throw error instanceof InvalidXml ? UNREADABLE_POLICY(error.message) : error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { checked } from '#platform/http/endpoint/check.ts';
+import { parseInput } from '#platform/http/endpoint/check.ts';
 import type { Principal } from '../principal.ts';
 
 const LENGTH = 255;
@@ -20,7 +20,7 @@ export const IdempotencyKey = z
   .refine((key) => key.length <= LENGTH, { error });
 
 export function parseKey(header: string): string {
-  return checked(IdempotencyKey, header);
+  return parseInput(IdempotencyKey, header);
 }
 
 /** The request content that the fingerprint covers. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { refused } from '#platform/storage/port.ts';
+import { storageRefused } from '#platform/storage/port.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { ownApp } from '#test/support/app.ts';
 import { counts, created, post } from '#test/support/app-uploads.ts';
@@ -282,7 +282,7 @@ describe('Idempotency-Key', () => {
     const wrong = await send([...eventFields({ metadata: { isPartOf: 'nowhere' } }), clip()]);
     expect(wrong.status).toBe(400);
     beforePut = async () => {
-      throw refused(new Error('SlowDown'));
+      throw storageRefused(new Error('SlowDown'));
     };
     expect((await send()).status).toBe(503);
     beforePut = async () => undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
-import { couldSpeakFor, type DatabaseWatch, type Watched } from '#platform/database/watch.ts';
+import { type DatabaseWatch, type ObservedPeriod, observedFor } from '#platform/database/watch.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 
 /** A request keeps its key this long after its process last renewed it. */
@@ -152,9 +152,9 @@ export class IdempotencyLedger {
   }
 }
 
-function expired(seen: Watched | undefined) {
+function expired(seen: ObservedPeriod | undefined) {
   return sql<boolean>`(idempotency_keys.expires_at <= now()
-    AND (idempotency_keys.status IS NOT NULL OR ${couldSpeakFor(LEASE_SECONDS, seen)}))`;
+    AND (idempotency_keys.status IS NOT NULL OR ${observedFor(LEASE_SECONDS, seen)}))`;
 }
 
 function lease() {
@@ -167,7 +167,7 @@ const BATCHES = 20;
 /** Deletes expired keys, a limited number per call. Several processes may run it concurrently. */
 export async function sweepIdempotencyKeys(
   database: Database,
-  seen: Watched | undefined,
+  seen: ObservedPeriod | undefined,
   batch = BATCH,
 ): Promise<number> {
   let removed = 0;

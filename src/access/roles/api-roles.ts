@@ -72,7 +72,7 @@ const rule = (method: string, path: string, access: Access, since?: ApiVersion):
 const savePlaylist = apiRole('PLAYLISTS_CREATE', 'PLAYLISTS_EDIT');
 
 /** Contract endpoints that are not implemented (compatibility 1.3): callers with the role get 404 or 405. */
-export const UNSERVED: readonly Rule[] = [
+export const UNIMPLEMENTED_ROUTES: readonly Rule[] = [
   rule('get', '/api/version/{name}', ANY_API_ROLE),
   rule('get', '/api/info/{name}', ANY_API_ROLE),
   rule('put', '/api/events/{id}', apiRole('EVENTS_EDIT')),

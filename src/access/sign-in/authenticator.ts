@@ -1,9 +1,9 @@
 import { networkOf } from '#platform/text/ip-address.ts';
-import { TOO_MANY_AT_ONCE } from '../access-errors.ts';
+import { TOO_MANY_SIGN_INS } from '../access-errors.ts';
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import { verifyPassword } from '../accounts/secrets.ts';
 import type { Principal } from '../principal.ts';
-import { Attempts } from './sign-in-throttle.ts';
+import { SignInAttempts } from './sign-in-throttle.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
 /** The time a removed or changed account may still be accepted. */
@@ -33,7 +33,7 @@ export class Authenticator {
   readonly #directory: Pick<Directory, 'find' | 'adminHash'>;
   readonly #now: () => number;
   readonly #cache = new VerifiedCredentialsCache<VerifiedPassword>();
-  readonly #attempts: Attempts;
+  readonly #attempts: SignInAttempts;
   /** Credentials verified per address, so that guesses from other addresses learn nothing. */
   readonly #proven = new VerifiedCredentialsCache<true>();
   readonly #pending = new Map<string, Promise<KnownAccount | undefined>>();
@@ -44,7 +44,7 @@ export class Authenticator {
   constructor(
     directory: Pick<Directory, 'find' | 'adminHash'>,
     now: () => number = () => performance.now(),
-    attempts: Attempts = new Attempts(now),
+    attempts: SignInAttempts = new SignInAttempts(now),
   ) {
     this.#directory = directory;
     this.#now = now;
@@ -127,7 +127,7 @@ export class Authenticator {
       return;
     }
     const ofNetwork = this.#waiting.filter((each) => each.network === network).length;
-    if (this.#waiting.length >= MAX_WAITING || ofNetwork >= MAX_WAITING_OF_ONE) throw TOO_MANY_AT_ONCE();
+    if (this.#waiting.length >= MAX_WAITING || ofNetwork >= MAX_WAITING_OF_ONE) throw TOO_MANY_SIGN_INS();
     // `#leave` hands its place over, so `#running` does not change.
     await new Promise<void>((enter) => this.#waiting.push({ network, enter }));
   }

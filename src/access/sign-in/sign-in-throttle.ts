@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '#platform/text/ip-address.ts';
-import { TOO_MANY_WRONG } from '../access-errors.ts';
+import { TOO_MANY_WRONG_PASSWORDS } from '../access-errors.ts';
 
 /** Wrong passwords per minute for one account from one network. */
 const PER_ACCOUNT = 20;
@@ -8,7 +8,7 @@ const PER_ACCOUNT = 20;
 const PER_NETWORK = 200;
 
 /** Counts wrong passwords per account and network, and per network, for all authentication methods. */
-export class Attempts {
+export class SignInAttempts {
   readonly #accounts: Throttle;
   readonly #networks: Throttle;
 
@@ -23,7 +23,7 @@ export class Attempts {
       this.#accounts.waitSeconds(sourceOf(username, address)),
       this.#networks.waitSeconds(networkOf(address)),
     );
-    if (seconds > 0) throw TOO_MANY_WRONG().with({ 'Retry-After': String(seconds) });
+    if (seconds > 0) throw TOO_MANY_WRONG_PASSWORDS().with({ 'Retry-After': String(seconds) });
   }
 
   failed(username: string, address: string): void {

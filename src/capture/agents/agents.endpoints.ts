@@ -7,7 +7,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { answerList, type ListedResource, listHeaders, PageQuery } from '#platform/http/list/index.ts';
+import { type ListedResource, listHeaders, PageQuery, respondWithList } from '#platform/http/list/index.ts';
 import { Agent, type AgentJson, AgentList } from './agent.schemas.ts';
 import { type AgentRow, findAgent, shownAgent } from './agents.queries.ts';
 import { AGENT, AGENT_ID } from './examples.ts';
@@ -55,7 +55,7 @@ export const listAgents = defineEndpoint({
   },
   refusals: [NO_WHOLE_NUMBER],
   handle: ({ c }, { config, database }: Services) =>
-    answerList(c, AGENT_LIST, {
+    respondWithList(c, AGENT_LIST, {
       database,
       url: `${config.publicUrl}/api/agents`,
       access: undefined,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isXmlText } from '#metadata/xml.ts';
-import { checked } from '#platform/http/endpoint/check.ts';
+import { parseInput } from '#platform/http/endpoint/check.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isTimeZone } from '#platform/text/time-zone.ts';
@@ -14,7 +14,7 @@ const MAX_VALUE = 10_000;
 const TIME_ZONE = 'capture.device.timezone';
 const DEFAULT_ZONE = 'UTC';
 
-export const UNREADABLE = refusal(400, 'The configuration must be a JSON object or Java properties XML.');
+export const INVALID_CONFIGURATION = refusal(400, 'The configuration must be a JSON object or Java properties XML.');
 export const CONFIGURATION_TOO_LONG = refusal(413, `The configuration must have at most ${MAX_BYTES} bytes.`);
 
 export interface AgentConfiguration {
@@ -36,7 +36,7 @@ const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 export function parseConfiguration(text: string): AgentConfiguration {
   if (Buffer.byteLength(text) > MAX_BYTES) throw CONFIGURATION_TOO_LONG();
   const properties = new Map<string, string>();
-  for (const [key, value] of entriesOf(text.trim())) properties.set(checked(Key, key), checkedValue(key, value));
+  for (const [key, value] of entriesOf(text.trim())) properties.set(parseInput(Key, key), checkedValue(key, value));
   if (properties.size > MAX_PROPERTIES) {
     throw badRequest(`The configuration has ${properties.size} properties; at most ${MAX_PROPERTIES} are allowed.`);
   }
@@ -47,14 +47,14 @@ export function parseConfiguration(text: string): AgentConfiguration {
 function entriesOf(text: string): [string, unknown][] {
   if (text.startsWith('<')) return parsePropertiesXml(text);
   if (text.startsWith('{')) return Object.entries(jsonOf(text));
-  throw UNREADABLE();
+  throw INVALID_CONFIGURATION();
 }
 
 function jsonOf(text: string): object {
   try {
     return JSON.parse(text) as object;
   } catch {
-    throw UNREADABLE();
+    throw INVALID_CONFIGURATION();
   }
 }
 

@@ -16,11 +16,11 @@ export interface AgentFacts {
 const OFFLINE_SECONDS = 2 * 3600;
 const MOST_AGENTS = 10_000;
 
-export async function agentFacts(database: Queryable, id: string): Promise<AgentFacts | undefined> {
+export async function findAgentFacts(database: Queryable, id: string): Promise<AgentFacts | undefined> {
   return (await selectFacts(database).where('id', '=', id).executeTakeFirst()) as AgentFacts | undefined;
 }
 
-export async function allAgentFacts(database: Queryable): Promise<AgentFacts[]> {
+export async function listAgentFacts(database: Queryable): Promise<AgentFacts[]> {
   return (await selectFacts(database).orderBy('id').limit(MOST_AGENTS).execute()) as AgentFacts[];
 }
 

@@ -5,7 +5,7 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { AGENT_ID } from './examples.ts';
-import { type AgentFacts, agentFacts } from './facts.queries.ts';
+import { type AgentFacts, findAgentFacts } from './facts.queries.ts';
 
 export const UNKNOWN_AGENT = refusal(404, (id: string) => `The capture agent '${id}' does not exist.`, [AGENT_ID]);
 
@@ -19,8 +19,8 @@ export const Properties = z.object({ item: z.array(z.object({ key: z.string(), v
 
 const CAPABILITY = /^capture\.device\./;
 
-export async function knownAgent(db: Queryable, id: string): Promise<AgentFacts> {
-  const agent = await agentFacts(db, id);
+export async function requireAgentFacts(db: Queryable, id: string): Promise<AgentFacts> {
+  const agent = await findAgentFacts(db, id);
   if (!agent) throw UNKNOWN_AGENT(id);
   return agent;
 }
@@ -31,6 +31,6 @@ export function capabilitiesOf({ configuration }: AgentFacts): Record<string, st
 }
 
 /** Converts properties to the JSON form. */
-export function itemsOf(properties: Record<string, string>): z.infer<typeof Properties> {
+export function propertyItems(properties: Record<string, string>): z.infer<typeof Properties> {
   return { item: Object.entries(properties).map(([key, value]) => ({ key, value })) };
 }

@@ -1,6 +1,6 @@
 import { xmlText } from '#metadata/xml.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
-import { parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
+import { InvalidXml, parseXml, type XmlElement } from '#platform/text/xml.ts';
 
 const DTD = 'http://java.sun.com/dtd/properties.dtd';
 /** A document type without declarations, after the XML declaration and comments. */
@@ -33,7 +33,7 @@ function rootOf(document: string): XmlElement {
   try {
     return parseXml(document);
   } catch (error) {
-    if (!(error instanceof XmlFault)) throw error;
+    if (!(error instanceof InvalidXml)) throw error;
     throw badRequest(`The configuration ${error.message.replace(/^it /, '')}.`);
   }
 }

@@ -9,7 +9,7 @@ import { FAILED_LATELY } from './failed.queries.ts';
 /** A recording without a report this long after its start is in trouble. */
 export const SILENT_SECONDS = 120;
 
-export interface AgentAtWork {
+export interface AgentActivity {
   id: string;
   state: AgentState;
   since: Date;
@@ -27,18 +27,18 @@ export interface AgentAtWork {
 /** The recording never started, or the agent stopped reporting. */
 type CurrentTrouble = 'not begun' | 'lost';
 
-export interface AgentsAtWork {
+export interface AgentActivityList {
   count: number;
   inTrouble: number;
   /** Sorted: agents with a recording in trouble, in an error state, offline, with recent failures; then by name. */
-  agents: AgentAtWork[];
+  agents: AgentActivity[];
 }
 
 /** Selects one agent by name, or all whose name contains a text in any case. */
 type WhichAgents = { id: string } | { search: string };
 
 /** Returns agents with their current and next recordings. @param most the maximum length of the list */
-export async function agentsAtWork(db: Queryable, which: WhichAgents, most: number): Promise<AgentsAtWork> {
+export async function listAgentActivity(db: Queryable, which: WhichAgents, most: number): Promise<AgentActivityList> {
   const isMeant = 'id' in which ? sql`id = ${which.id}` : sql`strpos(lower(id), lower(${which.search}::text)) > 0`;
   const now = sql`tstzrange(now(), now(), '[]')`;
   const { rows } = await sql<Row>`
@@ -82,7 +82,7 @@ export async function agentsAtWork(db: Queryable, which: WhichAgents, most: numb
   return { count, inTrouble, agents: rows.map(agentOf) };
 }
 
-interface Row extends Omit<AgentAtWork, 'current' | 'next'> {
+interface Row extends Omit<AgentActivity, 'current' | 'next'> {
   trouble: CurrentTrouble | null;
   start_date: Date | null;
   end_date: Date | null;
@@ -94,7 +94,7 @@ interface Row extends Omit<AgentAtWork, 'current' | 'next'> {
   in_trouble: number;
 }
 
-function agentOf(row: Row): AgentAtWork {
+function agentOf(row: Row): AgentActivity {
   const { id, state, since, seenAt, url, timeZone, failed, isInTrouble } = row;
   const current = periodOf(row.title, row.start_date, row.end_date);
   const next = periodOf(row.next_title, row.next_start, row.next_end);

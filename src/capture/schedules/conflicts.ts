@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
-import { inTransaction, Outdated } from '#platform/database/retry.ts';
+import { inTransaction, TransactionConflict } from '#platform/database/retry.ts';
 import type { Period } from '../states/state.ts';
 import { ScheduleOverlap, type TimeClaim } from './write-schedules.ts';
 
@@ -24,7 +24,7 @@ export class ScheduleConflict extends Error {
 const ATTEMPTS = 10;
 
 /** Runs a transaction that schedules recordings, again if its conflicts disappear. @throws {ScheduleConflict} */
-export async function explainingConflicts<T>(
+export async function withScheduleConflicts<T>(
   database: Database,
   principal: Principal,
   work: (trx: Transaction) => Promise<T>,
@@ -36,7 +36,8 @@ export async function explainingConflicts<T>(
       if (!(error instanceof ScheduleOverlap)) throw error;
       const conflicts = await conflictsWith(database, principal, error.claim);
       if (conflicts.length > 0) throw new ScheduleConflict(conflicts);
-      if (attempt === ATTEMPTS) throw new Outdated('The conflicting recordings keep changing.', { cause: error });
+      if (attempt === ATTEMPTS)
+        throw new TransactionConflict('The conflicting recordings keep changing.', { cause: error });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sentenceOf } from '#test/support/refusal.ts';
-import { UNPARSABLE_HERE } from '../states/refusals.ts';
+import { UNPARSABLE_SCHEDULING_UPDATE } from '../states/refusals.ts';
 import { parseNewScheduling, parseSchedulingChange, periodOf } from './parse.ts';
 
 const NEW = { agent_id: 'room 1', start: '2030-01-31T09:00:00Z' };
@@ -9,7 +9,7 @@ const START = new Date('2030-01-31T09:00:00Z');
 const END = new Date('2030-01-31T10:00:00Z');
 
 const parse = (sent: unknown) => parseNewScheduling(JSON.stringify(sent));
-const change = (sent: unknown) => parseSchedulingChange(JSON.stringify(sent), UNPARSABLE_HERE);
+const change = (sent: unknown) => parseSchedulingChange(JSON.stringify(sent), UNPARSABLE_SCHEDULING_UPDATE);
 
 describe('a new recording', () => {
   const expected = {
@@ -46,7 +46,9 @@ describe('a text that is no JSON object is refused', () => {
   const deep = '['.repeat(5000) + ']'.repeat(5000);
   test.each(['', 'x', '[]', 'null', '"a"', '7', deep, '{"agent_id":"a\0"}'])('%.20s', (text) => {
     expect(sentenceOf(() => parseNewScheduling(text))).toBe('Unable to parse scheduling information');
-    expect(sentenceOf(() => parseSchedulingChange(text, UNPARSABLE_HERE))).toBe('Unparsable scheduling information');
+    expect(sentenceOf(() => parseSchedulingChange(text, UNPARSABLE_SCHEDULING_UPDATE))).toBe(
+      'Unparsable scheduling information',
+    );
   });
 });
 

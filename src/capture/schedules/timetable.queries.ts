@@ -19,7 +19,7 @@ export interface PlannedRecording extends Period {
 }
 
 /** Returns recordings of agents in periods, by agent and start, and at most `most` per agent. */
-export async function timetable(
+export async function listPlannedRecordings(
   db: Queryable,
   wanted: readonly TimeOfAgent[],
   most: number,

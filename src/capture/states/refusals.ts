@@ -8,7 +8,7 @@ export const YEARS = { first: FIRST_YEAR, last: LAST_YEAR };
 
 export const UNPARSABLE_SCHEDULING = refusal(400, 'Unable to parse scheduling information');
 /** The error of endpoints that change only the scheduling. */
-export const UNPARSABLE_HERE = refusal(400, 'Unparsable scheduling information');
+export const UNPARSABLE_SCHEDULING_UPDATE = refusal(400, 'Unparsable scheduling information');
 export const UNPARSABLE_DATE = refusal(
   400,
   (field: string, value: unknown) =>

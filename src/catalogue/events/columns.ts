@@ -2,7 +2,7 @@ import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import { type Columns, columnsOf, differingColumns, givenColumns, textIn, valuesOf } from '#metadata/columns.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
-import { UNPARSABLE_METADATA, unfit } from '#metadata/refusals.ts';
+import { invalidValueReason, UNPARSABLE_METADATA } from '#metadata/refusals.ts';
 import { formatDuration, parseDateTime, parseDuration, parseTime } from '#metadata/time.ts';
 import type { Event } from '#platform/database/schema.ts';
 
@@ -146,5 +146,5 @@ function at(day: Date, sinceMidnight: number): Date {
 }
 
 function unparsable(id: string, value: string, allowed: string) {
-  return UNPARSABLE_METADATA('event', unfit(id, value, allowed));
+  return UNPARSABLE_METADATA('event', invalidValueReason(id, value, allowed));
 }

@@ -9,8 +9,8 @@ import type { Transaction } from '#platform/database/kysely.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
 import type { Processing } from '#processing/processing.ts';
 import type { newEventColumns } from './columns.ts';
-import { lookUp, type Sender } from './event-state.ts';
-import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, SEVERAL_EVENTS } from './refusals.ts';
+import { lookUpReferences, type Sender } from './event-state.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, TRACKS_WITH_RULE } from './refusals.ts';
 import type { NewTrack } from './tracks.ts';
 import { type OwnColumns, writeEvents } from './write-events.ts';
 
@@ -79,7 +79,7 @@ export async function createEvents(
 ): Promise<{ ids: readonly string[]; processing: Processing | undefined }> {
   const { id, recordings, acl, catalogs, processing } = events;
   const { title, start_date, created, duration, ...columns } = events.columns;
-  if (recordings?.recurring && tracks.length > 0) throw SEVERAL_EVENTS();
+  if (recordings?.recurring && tracks.length > 0) throw TRACKS_WITH_RULE();
   const occurrences = recordings && occurrencesIn(recordings, { id, title });
   const referred = {
     id: recordings?.recurring ? undefined : id,
@@ -87,7 +87,7 @@ export async function createEvents(
     presenters: columns.presenters,
     agentId: recordings?.agentId,
   };
-  const references = await lookUp(trx, referred, by);
+  const references = await lookUpReferences(trx, referred, by);
   if (columns.series_id && !references.seriesFound) throw NO_SUCH_SERIES(columns.series_id);
   if (references.taken) throw IDENTIFIER_TAKEN(id ?? '');
   if (recordings) requireSchedulable(recordings.agentId, references.agentKnown);

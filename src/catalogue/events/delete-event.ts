@@ -6,7 +6,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { releaseObjects } from '#platform/storage/staging-entries.ts';
-import { tellTaken } from '#processing/locked-workflow.ts';
+import { notifyTaken } from '#processing/locked-workflow.ts';
 import { operationsUnderWay } from '#processing/queries.ts';
 import { NOTHING_TO_DELETE } from './refusals.ts';
 
@@ -40,7 +40,7 @@ export async function deleteEvent(
       .execute();
     const objectKeys = objects.map(({ object_key }) => object_key);
     await releaseObjects(trx, objectKeys);
-    await tellTaken(trx, await operationsUnderWay(trx, id));
+    await notifyTaken(trx, await operationsUnderWay(trx, id));
     const deleted = await trx
       .deleteFrom('events')
       .where('id', '=', id)

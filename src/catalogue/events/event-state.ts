@@ -5,7 +5,7 @@ import type { Principal } from '#access/principal.ts';
 import { progressOf, type RecordingProgress, type Schedule } from '#capture/states/state.ts';
 import type { CatalogValues, FieldValue } from '#metadata/catalog.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { Outdated } from '#platform/database/retry.ts';
+import { TransactionConflict } from '#platform/database/retry.ts';
 import type { Event } from '#platform/database/schema.ts';
 import type { Processing } from '#processing/processing.ts';
 
@@ -34,7 +34,7 @@ export interface StoredTrack {
 }
 
 /** The identifiers in a request that refer to other resources. */
-export interface Referred {
+export interface ReferredIds {
   /** The series that the event joins. */
   seriesId?: string | undefined;
   /** Names of people, or user names of accounts. */
@@ -83,7 +83,7 @@ export async function lockEvent(
   trx: Transaction,
   id: string,
   { principal, rights = 'acl' }: Sender,
-  { referred = {}, missing, denied }: { referred?: Referred; missing: (id: string) => Error; denied: () => Error },
+  { referred = {}, missing, denied }: { referred?: ReferredIds; missing: (id: string) => Error; denied: () => Error },
 ): Promise<EventState> {
   const may = (of: 'events' | 'series', action: Action) =>
     rights === 'acl' ? mayAccess(of, principal, action) : sql<boolean>`true`;
@@ -114,7 +114,7 @@ export async function lockEvent(
   const [found] = rows;
   if (!found?.readable) throw missing(id);
   if (!found.writable) throw denied();
-  if (lock.seen !== lock.now) throw new Outdated('The event has joined another series.');
+  if (lock.seen !== lock.now) throw new TransactionConflict('The event has joined another series.');
   return stateOf(found, lock.seriesFound);
 }
 
@@ -122,9 +122,9 @@ export async function lockEvent(
  * Looks up the resources that new events refer to and locks their series. Also locks an identifier that the client chose,
  * so that no other transaction uses it; rows that belong to the event may be written only after that.
  */
-export async function lookUp(
+export async function lookUpReferences(
   trx: Transaction,
-  { id, ...referred }: Referred & { id: string | undefined },
+  { id, ...referred }: ReferredIds & { id: string | undefined },
   { principal, rights = 'acl' }: Sender,
 ): Promise<References & { taken: boolean }> {
   if (id !== undefined) await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx);
@@ -143,7 +143,7 @@ export async function lookUp(
   return { ...rest, presenters };
 }
 
-function referencesTo({ presenters = [], agentId = '' }: Referred) {
+function referencesTo({ presenters = [], agentId = '' }: ReferredIds) {
   return sql`ARRAY(SELECT coalesce(nullif(name, ''), presenter)
       FROM unnest(${[...presenters]}::text[]) WITH ORDINALITY AS presenters (presenter, position)
       LEFT JOIN accounts ON username = presenter ORDER BY position) AS "referredPresenters",

@@ -8,12 +8,12 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import { type Condition, type Criterion, hasValue } from '#platform/database/list/index.ts';
 import type { ApiVersion } from '#platform/http/answer/version.ts';
 import {
-  endOf,
+  endOfPeriod,
   equals,
   type Filter,
+  hasWordsOf,
   isOneOf,
   type ListedResource,
-  mentions,
   utcInstant,
 } from '#platform/http/list/index.ts';
 import type { PublicationAddresses } from '#publications/index.ts';
@@ -37,7 +37,7 @@ const within = (filter: string, name: string, serving: Omit<Condition, 'test'>):
     const ends = value.split('/');
     if (ends.length !== 2) throw UNPARSABLE_FILTER(filter, 'The date range string is malformed');
     const [first = '', last = ''] = ends;
-    const [from, end] = [utcInstant(first), endOf(last)];
+    const [from, end] = [utcInstant(first), endOfPeriod(last)];
     if (!from) throw UNPARSABLE_FILTER(filter, 'Unable to parse from date parameter');
     if (!end) throw UNPARSABLE_FILTER(filter, 'Unable to parse to date parameter');
     return { test: sql`(${column(name)} >= ${from} AND ${column(name)} < ${end})`, ...serving };
@@ -46,7 +46,7 @@ const within = (filter: string, name: string, serving: Omit<Condition, 'test'>):
 
 /** Matches events created in the given second. */
 function createdAt(value: string): RawBuilder<SqlBool> {
-  const [from, end] = [utcInstant(value), endOf(value)];
+  const [from, end] = [utcInstant(value), endOfPeriod(value)];
   if (!from || !end || value.includes('.')) return nothing;
   return sql`(events.created >= ${from} AND events.created < ${end})`;
 }
@@ -96,7 +96,7 @@ export const EVENT_LIST: ListedResource<EventRow> = {
     agent_id: {
       condition: ([value]) => ({ ...hasValue(column('agent_id'), value), inOrderOf: { technical_start: 'value' } }),
     },
-    textFilter: mentions(column('search_text')),
+    textFilter: hasWordsOf(column('search_text')),
   },
   filtersSince: {
     ...CORE.filtersSince,

@@ -5,10 +5,10 @@ import { EVENT_ID, SERIES_ID, TRACK_ID } from './examples.ts';
 
 export { EVENT_MISSING };
 /** The sentence of the endpoints for media, publications and scheduling. */
-export const UNABLE_TO_FIND = refusal(404, (id: string) => `Unable to find event with id '${id}'`, [EVENT_ID]);
+export const EVENT_NOT_FOUND = refusal(404, (id: string) => `Unable to find event with id '${id}'`, [EVENT_ID]);
 /** The sentence of DELETE for an event. */
 export const NOTHING_TO_DELETE = refusal(404, (id: string) => id, [EVENT_ID]);
-export const GONE = refusal(404, 'The resource you requested does not exist.');
+export const EVENT_PART_MISSING = refusal(404, 'The resource you requested does not exist.');
 export const IDENTIFIER_TAKEN = refusal(409, (id: string) => `An event with the identifier '${id}' already exists.`, [
   EVENT_ID,
 ]);
@@ -78,14 +78,14 @@ export const RECORDED_ALREADY = refusal(
 );
 export const RECORDING_BEGUN = refusal(400, "Scheduling can't be changed for events whose recording has begun.");
 export const UPLOADED_ALREADY = refusal(400, "Processing can't be updated for events that are already uploaded.");
-export const SEVERAL_EVENTS = refusal(
+export const TRACKS_WITH_RULE = refusal(
   400,
   "Recordings cannot be sent with an 'rrule', because it creates several events. Send each recording to its event.",
 );
 export const NO_WORKFLOW = refusal(400, 'No workflow template in metadata');
 
 /** The refusals of creating events. */
-export const CREATION_REFUSALS = [SEVERAL_EVENTS, NO_SUCH_SERIES, IDENTIFIER_TAKEN];
+export const CREATION_REFUSALS = [TRACKS_WITH_RULE, NO_SUCH_SERIES, IDENTIFIER_TAKEN];
 /** The refusals of a full update, in the order of its parts. */
 export const UPDATE_REFUSALS = [UPLOADED_ALREADY, ACL_LOCKED, NO_WORKFLOW, NO_SUCH_SERIES];
 /** The refusals of changing a schedule. */

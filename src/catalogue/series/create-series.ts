@@ -8,7 +8,7 @@ import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import { parseCatalogs, requireValues } from '#metadata/parse.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { checked } from '#platform/http/endpoint/check.ts';
+import { parseInput } from '#platform/http/endpoint/check.ts';
 import { IDENTIFIER_TAKEN, METADATA_MISSING } from './refusals.ts';
 import { Theme } from './series.schemas.ts';
 import { chosenIdentifier, saveSeriesCatalogs, seriesColumns } from './update-metadata.ts';
@@ -32,7 +32,7 @@ export function parseNewSeries(fields: ReadonlyMap<string, string>, catalogs: Ca
   const text = fields.get('metadata') ?? '';
   if (text.trim() === '') throw METADATA_MISSING();
   const metadata = parseCatalogs(text, catalogs);
-  const theme = checked(Theme, fields.get('theme') ?? '');
+  const theme = parseInput(Theme, fields.get('theme') ?? '');
   const aclText = fields.get('acl') ?? '';
   const acl = aclText.trim() === '' ? [] : parseStrictAcl(aclText);
   requireValues(metadata, catalogs);

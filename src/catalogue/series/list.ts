@@ -8,12 +8,12 @@ import type { Criterion } from '#platform/database/list/index.ts';
 import type { ApiVersion } from '#platform/http/answer/version.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
 import {
-  endOf,
+  endOfPeriod,
   equals,
   type Filter,
+  hasWordsOf,
   isOneOf,
   type ListedResource,
-  mentions,
   utcInstant,
 } from '#platform/http/list/index.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from './refusals.ts';
@@ -35,7 +35,7 @@ const created: Filter = {
         `Filter Series API error: Malformed date period. Correct UTC time period format: ${PERIOD}, stated date period string: "${value.slice(0, MAX_SHOWN)}"`,
       );
     }
-    const [from, end] = [utcInstant(first), endOf(last)];
+    const [from, end] = [utcInstant(first), endOfPeriod(last)];
     if (!from) throw UNPARSABLE_START();
     if (!end) throw UNPARSABLE_END();
     return { test: sql`(series.created >= ${from} AND series.created < ${end})`, inDefaultOrder: 'stretch' };
@@ -65,7 +65,7 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
     creationDate: created,
     // Named access control lists do not exist here.
     managedAcl: { condition: () => ({ test: sql<SqlBool>`false` }) },
-    textFilter: mentions(column('search_text')),
+    textFilter: hasWordsOf(column('search_text')),
   },
   filtersSince: { ...CORE.filtersSince, identifier: '1.1.0', desription: '1.1.0', creator: '1.1.0' },
 };

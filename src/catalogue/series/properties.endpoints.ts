@@ -5,7 +5,7 @@ import { parseJson } from '#metadata/parse.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { mediaType, versionedJson } from '#platform/http/answer/version.ts';
-import { checked } from '#platform/http/endpoint/check.ts';
+import { parseInput } from '#platform/http/endpoint/check.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { jsonText, TextByName } from '#platform/http/endpoint/schemas.ts';
 import { seriesParams } from './endpoints/series.endpoints.ts';
@@ -70,7 +70,7 @@ function parseProperties(text: string): Map<string, string> {
   const json = parseJson(text, PROPERTIES_UNPARSABLE);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw PROPERTIES_UNPARSABLE();
   return new Map(
-    Object.entries(json).map(([name, value]) => [checked(PropertyName, name), checked(PropertyValue, value)]),
+    Object.entries(json).map(([name, value]) => [parseInput(PropertyName, name), parseInput(PropertyValue, value)]),
   );
 }
 

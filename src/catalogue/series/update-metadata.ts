@@ -3,7 +3,7 @@ import type { CatalogValues, MetadataCatalog } from '#metadata/catalog.ts';
 import { saveCatalogs, storedCatalogs } from '#metadata/catalogs.queries.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import { givenColumns, textIn, valuesOf } from '#metadata/columns.ts';
-import { UNPARSABLE_METADATA, unfit } from '#metadata/refusals.ts';
+import { invalidValueReason, UNPARSABLE_METADATA } from '#metadata/refusals.ts';
 import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Refusal } from '#platform/http/errors/refusal.ts';
@@ -23,7 +23,7 @@ export function chosenIdentifier(values: CatalogValues): string | undefined {
   const id = textIn(values, 'identifier');
   if (id === '') return undefined;
   if (IDENTIFIER.test(id)) return id;
-  throw UNPARSABLE_METADATA('series', unfit('identifier', id, '1 to 255 letters, digits and . _ ~ : @ -'));
+  throw UNPARSABLE_METADATA('series', invalidValueReason('identifier', id, '1 to 255 letters, digits and . _ ~ : @ -'));
 }
 
 /** A catalog of a series with its values. */
@@ -68,7 +68,7 @@ interface MetadataUpdate {
  * @returns all catalogs after the change
  * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
  */
-export async function updateMetadata(
+export async function updateSeriesMetadata(
   trx: Transaction,
   { principal, id, changes, catalogs, missing = SERIES_MISSING }: MetadataUpdate,
 ): Promise<FilledCatalog[]> {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { BackupUnderWay, takeBackup } from '#maintenance/backup/backup.ts';
+import { BackupInProgress, takeBackup } from '#maintenance/backup/backup.ts';
 import { BackupFolderInUse, requireBackupFolder, systemOf } from '#maintenance/backup/backup-destination.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -49,7 +49,7 @@ export const backupCommand: Command = {
         );
         return lacking.length === 0 ? 0 : 1;
       } catch (error) {
-        const isExpected = error instanceof BackupUnderWay || error instanceof BackupFolderInUse;
+        const isExpected = error instanceof BackupInProgress || error instanceof BackupFolderInUse;
         throw isExpected ? new CommandError(error.message) : error;
       } finally {
         progress.stop();

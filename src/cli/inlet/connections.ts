@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Manifest, readManifest } from '#maintenance/backup/manifest.ts';
 import { type Config, loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
-import { createClient, MIGRATION } from '#platform/database/limits.ts';
+import { createClient, MIGRATION_LIMITS } from '#platform/database/limits.ts';
 import { createPool } from '#platform/database/pool.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
@@ -34,7 +34,7 @@ export async function openStorage(config: Config): Promise<ObjectStorage> {
 
 /** Opens a connection to the database, which the caller closes. @throws {CommandError} if the database does not answer */
 export async function openClient(databaseUrl: string, applicationName: string): Promise<pg.Client> {
-  const client = createClient(databaseUrl, MIGRATION, applicationName);
+  const client = createClient(databaseUrl, MIGRATION_LIMITS, applicationName);
   client.on('error', () => undefined);
   await reachable(databaseUrl, () => client.connect());
   return client;

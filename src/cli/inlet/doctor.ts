@@ -6,7 +6,7 @@ import { foldersCheck, tlsCheck, toolsCheck } from '#maintenance/doctor/machine.
 import { queueCheck } from '#maintenance/doctor/queue.ts';
 import { storageCheck } from '#maintenance/doctor/storage.ts';
 import { isOnlyLocal, loadConfig } from '#platform/config/config.ts';
-import { createClient, USUAL } from '#platform/database/limits.ts';
+import { createClient, REQUEST_LIMITS } from '#platform/database/limits.ts';
 import { locateTools } from '#platform/media/tools/tools.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { findDatabase } from '../prepare-database.ts';
@@ -66,7 +66,7 @@ async function connectTo(
   opened: { client?: pg.Client },
 ): Promise<{ url: string; client: pg.Client }> {
   const url = await findDatabase(config);
-  const client = createClient(url, USUAL, 'inlet doctor');
+  const client = createClient(url, REQUEST_LIMITS, 'inlet doctor');
   client.on('error', () => undefined);
   await client.connect();
   opened.client = client;

@@ -1,5 +1,5 @@
 import { BackupDamaged, type Manifest } from '#maintenance/backup/manifest.ts';
-import { NotToBeReplaced, requireUnused, restoreBackup } from '#maintenance/backup/restore.ts';
+import { DatabaseInUse, requireUnused, restoreBackup } from '#maintenance/backup/restore.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '#platform/database/migrate.ts';
 import { formatBytes } from '#platform/text/units.ts';
@@ -45,7 +45,7 @@ export const restoreCommand: Command = {
       print(`Restored the state of ${manifest.taken}${lacking.length > 0 ? ', except these objects' : ''}.`);
       return lacking.length === 0 ? 0 : 1;
     } catch (error) {
-      const isExpected = error instanceof BackupDamaged || error instanceof NotToBeReplaced;
+      const isExpected = error instanceof BackupDamaged || error instanceof DatabaseInUse;
       throw isExpected ? new CommandError(error.message) : error;
     } finally {
       progress.stop();
@@ -57,7 +57,7 @@ export const restoreCommand: Command = {
 /**
  * Creates the tables of the backup's version.
  *
- * @throws {NotToBeReplaced}
+ * @throws {DatabaseInUse}
  * @throws {CommandError} if the backup is newer than this version, or the database newer than the backup
  */
 async function prepare(url: string, manifest: Manifest, replace: boolean): Promise<void> {

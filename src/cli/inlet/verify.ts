@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ownedTotals } from '#maintenance/owned-objects.ts';
 import { repair } from '#maintenance/repair/repair.ts';
-import { inWords } from '#maintenance/verify/finding.ts';
+import { describeFinding } from '#maintenance/verify/finding.ts';
 import { lockNotes, Notes } from '#maintenance/verify/notes.ts';
 import { verify } from '#maintenance/verify/verify.ts';
 import { formatBytes } from '#platform/text/units.ts';
@@ -54,7 +54,7 @@ export const verifyCommand: Command = {
             from,
             signal,
             onFinding: (finding) => {
-              if (!values.repair) print(inWords(finding));
+              if (!values.repair) print(describeFinding(finding));
             },
             onProgress: ({ objects, bytes }) =>
               progress.update(
@@ -91,7 +91,7 @@ async function repairFindings(
   for await (const result of repair(notes.findings(), { database, look: await client(), storage, backup })) {
     const { finding, state, note } = result;
     if (state === 'left') left += 1;
-    print(`${inWords(finding)}\n  ${state}: ${note}`);
+    print(`${describeFinding(finding)}\n  ${state}: ${note}`);
   }
   return left;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_ID } from '#catalogue/events/examples.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { DATABASE_AWAY, OTHERS_CHANGE_IT } from '#platform/http/app/error-handler.ts';
+import { CONCURRENT_UPDATE, DATABASE_UNAVAILABLE } from '#platform/http/app/error-handler.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isOpen } from '../drafts.ts';
@@ -18,12 +18,12 @@ import {
 import { beginUpload, declareLength, findUpload, type Upload, UploadLost } from '../tus/uploads.ts';
 import { type CompletionParts, completeDirectUpload, type RequestInfo } from './direct-completion.ts';
 import {
-  ADDRESSES,
   type DirectFile,
   type DirectUpload,
   findByToken,
   findDirectUpload,
   startOver,
+  UPLOAD_URL_PREFIX,
 } from './direct-uploads.ts';
 
 /** The response header with the identifier of the event, after the last file was received. */
@@ -47,9 +47,9 @@ const OTHER_LENGTH = refusal(
 
 type Services = TusServices & CompletionParts;
 
-const path = `${ADDRESSES}/{token}` as const;
+const path = `${UPLOAD_URL_PREFIX}/{token}` as const;
 const refusals = [
-  ...[DATABASE_AWAY, OTHERS_CHANGE_IT, ...TUS_REFUSALS],
+  ...[DATABASE_UNAVAILABLE, CONCURRENT_UPDATE, ...TUS_REFUSALS],
   ...[NO_SUCH_ADDRESS, ADDRESS_EXPIRED, NO_EVENT_MADE],
 ];
 const toAppend = [...refusals, NOTHING_TO_UPLOAD, ...TUS_APPEND_REFUSALS];
@@ -128,7 +128,7 @@ async function answer({ c, params: { token } }: EndpointRequest<typeof path>, se
   if (method === 'DELETE' && direct.accepted) throw EVENT_MADE(direct.accepted.eventId);
   if (Number(c.req.header('Upload-Length') ?? 1) === 0) throw NOTHING_TO_UPLOAD();
   const sent = c.req.header('Upload-Metadata')?.trim() ?? '';
-  const address = `${services.config.publicUrl}${ADDRESSES}/${token}`;
+  const address = `${services.config.publicUrl}${UPLOAD_URL_PREFIX}/${token}`;
   const uploads = uploadAt(services, { direct, file, address, sent }, c.var);
   // The upload's own identifier is used, because locks and logs show it and the token is a secret.
   const id = ['POST', 'OPTIONS'].includes(method) ? '' : file.uploadId;

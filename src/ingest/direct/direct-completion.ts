@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
 import type { Directory } from '#access/accounts/directory.ts';
 import { Principal } from '#access/principal.ts';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Locks } from '#platform/database/locks.ts';
 import { isDatabaseOutage } from '#platform/database/outage.ts';
-import { inTransaction, mayPass } from '#platform/database/retry.ts';
-import { FAULT } from '#platform/http/app/error-handler.ts';
+import { inTransaction, isTransient } from '#platform/database/retry.ts';
+import { INTERNAL_ERROR } from '#platform/http/app/error-handler.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import { accept } from '../accept.ts';
-import { isOpen, settleDraft } from '../drafts.ts';
+import { isOpen, recordOutcome } from '../drafts.ts';
 import { parseNewEvents } from '../event-form.ts';
 import { receive, UploadGone } from '../tus/receive.ts';
 import { beginWriting, lockUpload, UploadLost, type UploadParts } from '../tus/uploads.ts';
@@ -67,11 +67,11 @@ export async function completeDirectUpload(
   try {
     for (const file of direct.files) if (!file.complete) await completeUpload(parts, direct, file);
     await makeEvent(parts, direct, request).catch((error) => {
-      if (isDatabaseOutage(error) || mayPass(error)) throw error;
-      return settleDraft(database, id, { failure: reasonOf(error, request) });
+      if (isDatabaseOutage(error) || isTransient(error)) throw error;
+      return recordOutcome(database, id, { failure: reasonOf(error, request) });
     });
   } catch (error) {
-    if (error instanceof UploadGone) await settleDraft(database, id, { failure: GONE });
+    if (error instanceof UploadGone) await recordOutcome(database, id, { failure: GONE });
     // Another request writes to it and will complete it.
     else if (!(error instanceof UploadLost)) throw error;
   }
@@ -121,7 +121,7 @@ async function makeEvent(
 ): Promise<void> {
   const principal = await principalOf(request.author, parts.directory);
   const target = await parseNewEvents(new Map(Object.entries(request.fields)), request.version, parts);
-  await explainingConflicts(parts.database, principal, async (trx) => {
+  await withScheduleConflicts(parts.database, principal, async (trx) => {
     const direct = await findDirectUpload(trx, id, { lock: true });
     // Another request has created the event, or has deleted a file.
     if (!direct || !isOpen(direct) || !direct.files.every(({ complete }) => complete)) return undefined;
@@ -167,5 +167,5 @@ function hasAllBytes({ begun, offset, length }: DirectFile): boolean {
 function reasonOf(error: unknown, { requestId, log }: RequestInfo): string {
   if (error instanceof HttpError && error.message !== '') return error.message;
   log.error({ err: error }, 'could not create the event of a direct upload');
-  return FAULT.sentence(requestId);
+  return INTERNAL_ERROR.sentence(requestId);
 }

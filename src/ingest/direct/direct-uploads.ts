@@ -6,7 +6,7 @@ import { type AcceptedDraft, type Draft, openDraft, readDraft } from '../drafts.
 import { discardUpload, newUploadId } from '../tus/uploads.ts';
 
 /** The path prefix of upload URLs. */
-export const ADDRESSES = '/direct-uploads';
+export const UPLOAD_URL_PREFIX = '/direct-uploads';
 
 /** The account on whose behalf the event is created. */
 export interface Author {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Directory } from '#access/accounts/directory.ts';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import { IDENTIFIER_TAKEN, NO_SUCH_SERIES } from '#catalogue/events/refusals.ts';
 import { formatInstant } from '#metadata/time.ts';
 import type { Config } from '#platform/config/config.ts';
@@ -22,12 +22,12 @@ import { EVENT_MADE } from './address.endpoints.ts';
 import type { CompletionParts } from './direct-completion.ts';
 import { LIMIT_REFUSALS, parseLimits } from './direct-limits.ts';
 import {
-  ADDRESSES,
   type Author,
   type DirectUpload,
   directDraft,
   findDirectUpload,
   openDirectUpload,
+  UPLOAD_URL_PREFIX,
 } from './direct-uploads.ts';
 
 const PATH = '/api/uploads';
@@ -141,7 +141,9 @@ export const newDirectUpload = defineEndpoint({
       example: {
         identifier: DIRECT_UPLOAD_ID,
         ...LIMITS_EXAMPLE,
-        files: [{ ...FILE_EXAMPLE, url: `${EXAMPLE_URL}${ADDRESSES}/Zk3vXq0T1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi2Bb8sE` }],
+        files: [
+          { ...FILE_EXAMPLE, url: `${EXAMPLE_URL}${UPLOAD_URL_PREFIX}/Zk3vXq0T1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi2Bb8sE` },
+        ],
       },
       headers: createdHeaders(`${EXAMPLE_URL}${PATH}/${DIRECT_UPLOAD_ID}`),
     },
@@ -203,7 +205,7 @@ async function ask(request: EndpointRequest, services: Services): Promise<Respon
     identifier: id,
     expires: formatInstant(limits.closesAt),
     max_bytes: limits.maxBytes,
-    files: limits.files.map((file, i) => ({ ...file, url: `${config.publicUrl}${ADDRESSES}/${tokens[i]}` })),
+    files: limits.files.map((file, i) => ({ ...file, url: `${config.publicUrl}${UPLOAD_URL_PREFIX}/${tokens[i]}` })),
   };
   const headers = { Location: `${config.publicUrl}${PATH}/${id}`, 'Cache-Control': 'no-store' };
   return versionedJson(c, made, 201, headers);
@@ -212,7 +214,7 @@ async function ask(request: EndpointRequest, services: Services): Promise<Respon
 /** Validates an intake without writing anything. @throws {Error} as `accept` */
 async function rehearse(intake: Intake, services: Services): Promise<void> {
   const rehearsed = new Error('Rolled back after validation.');
-  await explainingConflicts(services.database, intake.principal, async (trx) => {
+  await withScheduleConflicts(services.database, intake.principal, async (trx) => {
     await accept(trx, intake, services);
     throw rehearsed;
   }).catch((error) => {

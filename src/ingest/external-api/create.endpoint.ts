@@ -2,8 +2,8 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { type Idempotency, REPEATABLE, type RememberContent } from '#access/idempotency/idempotency.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { CONFLICT } from '#capture/schedules/answer-conflicts.ts';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { CONFLICT_ANSWER } from '#capture/schedules/answer-conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import { NewScheduling } from '#capture/schedules/scheduling.schemas.ts';
 import { NEW_SCHEDULING_REFUSALS } from '#capture/states/refusals.ts';
 import { CreatedEvents } from '#catalogue/events/event.schemas.ts';
@@ -16,7 +16,7 @@ import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/en
 import { Created, createdHeaders, EXAMPLE_URL, jsonText } from '#platform/http/endpoint/schemas.ts';
 import { NOT_MULTIPART } from '#platform/http/form/multipart.ts';
 import { accept, type DoorServices } from '../accept.ts';
-import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
+import { answerUploadFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import {
   contentOf,
   exampleParts,
@@ -72,7 +72,7 @@ export const newEvent = defineEndpoint({
       example: { identifier: EVENT_ID },
       headers: createdHeaders(`${EXAMPLE_URL}/api/events/${EVENT_ID}`),
     },
-    409: CONFLICT,
+    409: CONFLICT_ANSWER,
   },
   refusals: [
     ...PART_REFUSALS,
@@ -89,7 +89,7 @@ export const newEvent = defineEndpoint({
         compare: async () => contentOf(await digestForm(request, services)),
         create: (remember) => create(request, services, remember),
       })
-      .catch((error) => answerFailure(request.c, error)),
+      .catch((error) => answerUploadFailure(request.c, error)),
 });
 
 async function create(request: EndpointRequest, services: Services, remember: RememberContent): Promise<Response> {
@@ -102,7 +102,7 @@ async function create(request: EndpointRequest, services: Services, remember: Re
   const uploads = parseUploads(form.fields);
   const target = await parseNewEvents(form.fields, version, services);
   const intake: Intake = { principal, requestId, target, tracks, uploads };
-  const { ids, answer } = await explainingConflicts(database, principal, async (trx) => {
+  const { ids, answer } = await withScheduleConflicts(database, principal, async (trx) => {
     const { ids } = await accept(trx, intake, services);
     const answer = answerCreated(c, ids, config.publicUrl);
     await remember(trx, contentOf(form), answer);

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { requireAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import { eventParams } from '#catalogue/events/endpoints/events.endpoints.ts';
 import { FLAVOR } from '#catalogue/events/flavor.ts';
-import { RECORDED_ALREADY, TRACKS_LOCKED, UNABLE_TO_FIND } from '#catalogue/events/refusals.ts';
+import { EVENT_NOT_FOUND, RECORDED_ALREADY, TRACKS_LOCKED } from '#catalogue/events/refusals.ts';
 import type { NewTrack } from '#catalogue/events/tracks.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
@@ -16,7 +16,7 @@ import { refusal } from '#platform/http/errors/refusal.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
 import { isActive } from '#processing/states.ts';
 import { accept, type DoorServices } from '../accept.ts';
-import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
+import { answerUploadFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import type { ExistingTarget } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
 import type { ReceivedFile } from '../staged-files.ts';
@@ -108,9 +108,9 @@ export const addTrack = defineEndpoint({
     },
   },
   answers: { 200: { description: 'The track was added.' } },
-  refusals: [UNPARSABLE_FLAVOR, CANNOT_ADD, UNABLE_TO_FIND, TRACKS_LOCKED, RECORDED_ALREADY, ...UPLOAD_REFUSALS],
+  refusals: [UNPARSABLE_FLAVOR, CANNOT_ADD, EVENT_NOT_FOUND, TRACKS_LOCKED, RECORDED_ALREADY, ...UPLOAD_REFUSALS],
   handle: (request, services: Services) =>
-    receiveTrack(request, request.params.event_id, services).catch((error) => answerFailure(request.c, error)),
+    receiveTrack(request, request.params.event_id, services).catch((error) => answerUploadFailure(request.c, error)),
 });
 
 async function receiveTrack(request: EndpointRequest, id: string, services: Services): Promise<Response> {
@@ -127,10 +127,10 @@ async function receiveTrack(request: EndpointRequest, id: string, services: Serv
     id,
     edits: {},
     takes: { kind: 'tracks', replaced: wanted.overwriteExisting ? wanted : undefined },
-    refusals: { missing: UNABLE_TO_FIND, processing: TRACKS_LOCKED },
+    refusals: { missing: EVENT_NOT_FOUND, processing: TRACKS_LOCKED },
   };
   const intake = { principal, requestId, target, tracks };
-  const { removed } = await explainingConflicts(database, principal, (trx) => accept(trx, intake, services));
+  const { removed } = await withScheduleConflicts(database, principal, (trx) => accept(trx, intake, services));
   form.keep();
   log.info({ eventId: id, tracks: tracks.length, removed, bytes: tracks[0]?.size ?? 0 }, 'tracks changed');
   return c.body(null, 200);
@@ -138,7 +138,7 @@ async function receiveTrack(request: EndpointRequest, id: string, services: Serv
 
 /** Refuses an event whose tracks cannot be changed now. `accept` checks again, because this may change during the upload. */
 async function requireIdleEvent(db: Queryable, principal: Principal, id: string): Promise<void> {
-  await requireAccess(db, 'events', principal, id, 'write', UNABLE_TO_FIND);
+  await requireAccess(db, 'events', principal, id, 'write', EVENT_NOT_FOUND);
   const event = await db.selectFrom('events').select('processing_state').where('id', '=', id).executeTakeFirst();
   if (event && isActive(event.processing_state)) throw TRACKS_LOCKED(id);
 }

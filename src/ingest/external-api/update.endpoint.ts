@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { requireAccess } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { CONFLICT } from '#capture/schedules/answer-conflicts.ts';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { CONFLICT_ANSWER } from '#capture/schedules/answer-conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import { SCHEDULING } from '#capture/schedules/examples.ts';
 import { SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
 import { SCHEDULING_REFUSALS } from '#capture/states/refusals.ts';
@@ -18,7 +18,7 @@ import { jsonText } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { accept, type DoorServices } from '../accept.ts';
-import { answerFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
+import { answerUploadFailure, UPLOAD_REFUSALS } from '../answer-failure.ts';
 import { exampleParts, FLAVORS, fileParts, jsonParts, PART_REFUSALS, parseEdits, tracksOf } from '../event-form.ts';
 import type { Intake } from '../intake.ts';
 import { receiveForm } from '../receive-form.ts';
@@ -54,7 +54,7 @@ export const changeEvent = defineEndpoint({
       .extend({ ...fileParts, uploads: uploadsPart.optional() }),
     example: { ...exampleParts, scheduling: JSON.stringify(SCHEDULING) },
   },
-  answers: { 204: { description: 'The event was updated.' }, 409: CONFLICT },
+  answers: { 204: { description: 'The event was updated.' }, 409: CONFLICT_ANSWER },
   refusals: [
     NO_FORM,
     ...PART_REFUSALS,
@@ -69,7 +69,7 @@ export const changeEvent = defineEndpoint({
     ...FINISHED_UPLOADS_REFUSALS,
   ],
   handle: (request, services: Services) =>
-    update(request, request.params.event_id, services).catch((error) => answerFailure(request.c, error)),
+    update(request, request.params.event_id, services).catch((error) => answerUploadFailure(request.c, error)),
 });
 
 async function update(request: EndpointRequest, id: string, services: Services): Promise<Response> {
@@ -97,7 +97,7 @@ async function update(request: EndpointRequest, id: string, services: Services):
     refusals: { denied: NOT_YOURS },
   };
   const intake: Intake = { principal, requestId, target, tracks, uploads };
-  await explainingConflicts(database, principal, (trx) => accept(trx, intake, services));
+  await withScheduleConflicts(database, principal, (trx) => accept(trx, intake, services));
   form.keep();
   if (tracks.length + uploads.length > 0) {
     const bytes = tracks.reduce((sum, { size }) => sum + size, 0);

@@ -31,7 +31,7 @@ export class Digest {
  * SHA-256 digests of uploads that this process receives. A digest cannot move to another process: if several processes
  * receive an upload, its digest is unknown until the whole object is read.
  */
-export class Digests {
+export class UploadDigests {
   readonly #digests = new Map<string, Digest>();
 
   /** Returns the digest of the first `bytes` of an upload, to which the next bytes are added; undefined if unknown. */

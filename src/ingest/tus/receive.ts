@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { inTransaction } from '#platform/database/retry.ts';
 import { detectMediaType, HEAD_BYTES } from '#platform/media/signature.ts';
-import { ObjectNotFound, type ObjectStorage, type Piece, refused } from '#platform/storage/port.ts';
+import { ObjectNotFound, type ObjectStorage, type Piece, storageRefused } from '#platform/storage/port.ts';
 import { uploadedBytes } from '#platform/telemetry/metrics.ts';
 import type { Digest } from './digests.ts';
 import type { Checksum } from './tus-headers.ts';
@@ -201,7 +201,7 @@ async function inspect(storage: ObjectStorage, key: string): Promise<{ size: num
 }
 
 function throwRefused(error: unknown): never {
-  throw error instanceof ObjectNotFound ? error : refused(error);
+  throw error instanceof ObjectNotFound ? error : storageRefused(error);
 }
 
 /** Like `Readable.from`, whose stream cannot be destroyed while it waits for a chunk. */

@@ -2,12 +2,12 @@ import type { Context } from 'hono';
 import type { Config } from '#platform/config/config.ts';
 import type { Locks } from '#platform/database/locks.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { DATABASE_AWAY } from '#platform/http/app/error-handler.ts';
+import { DATABASE_UNAVAILABLE } from '#platform/http/app/error-handler.ts';
 import { HttpError, methodNotAllowed } from '#platform/http/errors/errors.ts';
-import { BodyReader, ClientGone } from '#platform/http/form/body.ts';
+import { BodyReader, ClientDisconnected } from '#platform/http/form/body.ts';
 import { abortedUploads } from '#platform/telemetry/metrics.ts';
-import { answerFailure } from '../answer-failure.ts';
-import type { UploadGate } from '../gate.ts';
+import { answerUploadFailure } from '../answer-failure.ts';
+import type { UploadLimiter } from '../gate.ts';
 import { receive, UploadGone } from './receive.ts';
 import {
   bringsBytes,
@@ -123,7 +123,7 @@ async function terminateUpload(request: TusRequest): Promise<Response> {
 export interface TusServices extends UploadParts {
   config: Pick<Config, 'publicUrl' | 'maxUploadBytes' | 'uploadIdleMs'>;
   locks: Locks;
-  gate: UploadGate;
+  gate: UploadLimiter;
 }
 
 /** The state of an upload, which may be empty. */
@@ -178,7 +178,7 @@ class TusRequest {
     const held = await lockUpload(this.#services.locks, this.id, {
       onWanted: () => this.#stopReading(),
       // The connection that held the lock broke.
-      onLost: () => this.#stop.abort(DATABASE_AWAY()),
+      onLost: () => this.#stop.abort(DATABASE_UNAVAILABLE()),
     });
     if (!held) throw UPLOAD_LOCKED();
     return { [Symbol.asyncDispose]: held.release };
@@ -255,12 +255,12 @@ class TusRequest {
       await this.discard().catch((err) =>
         log.warn({ err }, 'could not delete an upload that no client knows; it remains until it expires'),
       );
-    return this.#close(answerFailure(this.#c, await this.#explain(error)));
+    return this.#close(answerUploadFailure(this.#c, await this.#explain(error)));
   }
 
   async #explain(error: unknown): Promise<unknown> {
     const { log } = this.#c.var;
-    if (error instanceof ClientGone) {
+    if (error instanceof ClientDisconnected) {
       log.info('the client disconnected during an upload; the received bytes are kept');
       abortedUploads.inc({ cause: 'client_gone' });
       // Only the log shows this status.

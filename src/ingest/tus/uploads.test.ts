@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { bytes, sha256 } from '#test/support/bytes.ts';
-import { Digests } from './digests.ts';
+import { UploadDigests } from './digests.ts';
 import { parseUploads } from './finished-uploads.ts';
 import { readTusHeaders } from './tus-headers.ts';
 
 describe('the digest of an upload', () => {
   test('continues from request to request', async () => {
-    const digests = new Digests();
+    const digests = new UploadDigests();
     const data = bytes(1000);
     await digests.at('a', 0)?.add(data.subarray(0, 400));
     expect(digests.at('a', 300)).toBeUndefined();
@@ -17,7 +17,7 @@ describe('the digest of an upload', () => {
   });
 
   test('is none, and not that of later bytes, when it is given up while bytes come', async () => {
-    const digests = new Digests();
+    const digests = new UploadDigests();
     const running = digests.at('running', 0);
     const data = bytes(200_000);
     await running?.add(data);
@@ -27,7 +27,7 @@ describe('the digest of an upload', () => {
   });
 
   test('is not given up by an earlier one that fails late', async () => {
-    const digests = new Digests();
+    const digests = new UploadDigests();
     const data = bytes(100);
     const first = digests.at('a', 0);
     const second = digests.at('a', 0);

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { type RawBuilder, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
-import type { Held, Holder, Locks } from '#platform/database/locks.ts';
+import type { HeldLock, LockCallbacks, Locks } from '#platform/database/locks.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import type { DB, Upload as Row } from '#platform/database/schema.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
 import type { BegunObject, ObjectStorage, Piece } from '#platform/storage/port.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { extendOwned, releaseOwned } from '#platform/storage/staging-entries.ts';
-import type { Digests } from './digests.ts';
+import type { UploadDigests } from './digests.ts';
 
 const ID_BYTES = 24;
 /** Small, because each upload may have thousands of pieces, which are deleted with it. */
@@ -43,7 +43,7 @@ export interface UploadParts {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
-  digests: Digests;
+  digests: UploadDigests;
   /** The time in milliseconds after which an upload without new bytes expires. */
   lifetimeMs: number;
 }
@@ -111,7 +111,7 @@ export async function findUpload(db: Queryable, id: string, account?: Principal)
 }
 
 /** Summarizes the uploads without an event, most recently changed first. @param most the maximum length of the list */
-export async function waitingUploads(
+export async function listWaitingUploads(
   db: Queryable,
   most: number,
 ): Promise<{ count: number; bytes: number; latest: Upload[] }> {
@@ -185,7 +185,7 @@ function uploadOf(row: Selectable<Row>): Upload {
 const LOCK_MS = 5_000;
 
 /** Takes the lock of an upload's writer. @returns undefined if another request keeps it */
-export function lockUpload(locks: Locks, id: string, holder: Holder): Promise<Held | undefined> {
+export function lockUpload(locks: Locks, id: string, holder: LockCallbacks): Promise<HeldLock | undefined> {
   return locks.take(`upload ${id}`, holder, LOCK_MS);
 }
 

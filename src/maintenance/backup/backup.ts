@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { keepObjects } from '#platform/storage/removals.ts';
+import { blockRemovals } from '#platform/storage/removals.ts';
 import type { ObjectReader } from '../digests.ts';
 import { copyObjects, type MissingObject, removeOthers } from './backup-objects.ts';
 import { dumpDatabase, listedObjects } from './dump.ts';
@@ -24,7 +24,7 @@ export interface BackupParts {
 }
 
 /** Another backup is in progress. */
-export class BackupUnderWay extends Error {
+export class BackupInProgress extends Error {
   override name = 'BackupInProgress';
 }
 
@@ -33,14 +33,15 @@ export class BackupUnderWay extends Error {
  * removed before the end even if their events are deleted. A folder with an earlier backup gets the new objects only;
  * that backup stays valid until this one is complete.
  * | @returns the manifest, and the objects that the backup lacks
- * @throws {BackupUnderWay}
+ * @throws {BackupInProgress}
  */
 export async function takeBackup(
   folder: string,
   { client, keeper, storage, version, system, digests, signal, onProgress }: BackupParts,
 ): Promise<{ manifest: Omit<Manifest, 'format'>; lacking: MissingObject[] }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (!(await keepObjects(keeper))) throw new BackupUnderWay('Another backup is in progress. Wait for it to finish.');
+  if (!(await blockRemovals(keeper)))
+    throw new BackupInProgress('Another backup is in progress. Wait for it to finish.');
   await removeDatabases(folder, (await readManifest(folder))?.database);
   const taken = new Date();
   const name = databaseFolder(taken);

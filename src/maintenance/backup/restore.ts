@@ -29,7 +29,7 @@ interface RestoreParts {
 /**
  * Restores objects and tables, the objects first. An interrupted restore can be repeated.
  * | @returns the objects that the backup lacks or has in another form than their rows say
- * @throws {NotToBeReplaced}
+ * @throws {DatabaseInUse}
  */
 export async function restoreBackup(
   folder: string,
@@ -71,20 +71,20 @@ async function isSound(
 }
 
 /** The database is in use or holds data. The message says what to do. */
-export class NotToBeReplaced extends Error {
+export class DatabaseInUse extends Error {
   override name = 'DatabaseInUse';
 }
 
 /**
  * @param replace allows the restore to replace existing data
- * @throws {NotToBeReplaced}
+ * @throws {DatabaseInUse}
  */
 export async function requireUnused(client: pg.Client, replace: boolean): Promise<void> {
   const [user] = await otherUsers(client);
   if (user !== undefined)
-    throw new NotToBeReplaced(`The database is in use by "${user}". Stop all Inlet processes first.`);
+    throw new DatabaseInUse(`The database is in use by "${user}". Stop all Inlet processes first.`);
   if (!replace && (await holdsData(client)))
-    throw new NotToBeReplaced('The database holds data, which would be lost. Use --replace to overwrite it.');
+    throw new DatabaseInUse('The database holds data, which would be lost. Use --replace to overwrite it.');
 }
 
 async function otherUsers(client: pg.Client): Promise<string[]> {

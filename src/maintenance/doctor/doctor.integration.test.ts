@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { folderIn } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder-backend.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import { sweepStaging } from '#platform/storage/staging-entries.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
@@ -83,7 +83,7 @@ describe('the storage', () => {
   let storage: ObjectStorage;
   beforeEach(async () => {
     await db.database.deleteFrom('staging').execute();
-    storage = await folderIn(await temporaryFolder()).open();
+    storage = await folderPlace(await temporaryFolder()).open();
     onTestFinished(() => storage.close());
   });
   const ledger = () => db.database.selectFrom('staging').selectAll().execute();

@@ -34,7 +34,7 @@ const ORPHANS = {
 };
 
 /** Formats a finding as one line: kind, key, event and, in brackets, details. */
-export function inWords({ kind, key, owner, size, sha256, what = 'object' }: Finding): string {
+export function describeFinding({ kind, key, owner, size, sha256, what = 'object' }: Finding): string {
   const of = owner?.eventId ? ` event ${owner.eventId}` : '';
   const label = owner ? `${owner.label}: ` : '';
   return `${kind} ${key}${of} (${label}${detail()})`.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '�');

@@ -2,7 +2,7 @@ import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { type Change, type ChangeFilter, changeJson } from '#changes/change.ts';
 import type { ChangeFeed } from '#changes/feed.ts';
-import { lastNumber, numberChanges, READ_AT_ONCE, readChanges, readChangesOf } from '#changes/read.ts';
+import { lastNumber, numberChanges, READ_AT_ONCE, readChanges, readChangesOfEvent } from '#changes/read.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { STREAM_HEARTBEAT, streamMessage, streamStart } from '#platform/http/answer/event-stream.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
@@ -150,7 +150,7 @@ class UpdateStream {
     const { eventId } = this.#request;
     return eventId === undefined
       ? readChanges(database, this.#position)
-      : readChangesOf(database, eventId, this.#position);
+      : readChangesOfEvent(database, eventId, this.#position);
   }
 
   /** Waits until the client has read what was sent. */

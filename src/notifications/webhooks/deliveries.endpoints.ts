@@ -6,9 +6,9 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER, PAGE } from '#platform/http/endpoint/query.schemas.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { missingWebhook, numberIn, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
+import { missingWebhook, parseId, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
 import { deliveriesOf, retryDelivery } from './queries.ts';
-import { tryOut } from './try-out.ts';
+import { sendTestMessage } from './try-out.ts';
 import { DELIVERY, DELIVERY_MISSING, DELIVERY_STATES, DeliveryShape, WEBHOOK_MISSING } from './webhook.schemas.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -40,7 +40,7 @@ export const testWebhook = defineEndpoint({
   },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
-    const tried = await tryOut(database, numberIn(params.webhook_id));
+    const tried = await sendTestMessage(database, parseId(params.webhook_id));
     if (!tried) throw missingWebhook(params.webhook_id);
     return versionedJson(c, tried);
   },
@@ -84,7 +84,7 @@ export const retryParked = defineEndpoint({
   refusals: [DELIVERY_MISSING],
   handle: async ({ c, params, form }, { database }: Services) => {
     await form();
-    const ids = [params.webhook_id, params.delivery_id].map(numberIn) as [number, number];
+    const ids = [params.webhook_id, params.delivery_id].map(parseId) as [number, number];
     if (!(await retryDelivery(database, ...ids))) throw DELIVERY_MISSING(params.delivery_id.slice(0, 100));
     return c.body(null, 204);
   },

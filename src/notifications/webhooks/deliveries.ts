@@ -4,7 +4,7 @@ import { TEST_KIND } from './message.ts';
 import type { Outcome } from './send.ts';
 
 /** A message claimed by this process; `token` fences its later writes. */
-export interface Taken {
+export interface ClaimedDelivery {
   id: number;
   webhookId: number;
   url: string;
@@ -36,8 +36,8 @@ const BATCHES = 20;
  * Claims due messages up to a limit. Each address gets at most its share, and addresses with the fewest messages in
  * progress come first, so that slow ones do not take all places. Test messages come first, even for inactive webhooks.
  */
-export async function takeDue(database: Database, most: number): Promise<Taken[]> {
-  const { rows } = await sql<Taken>`
+export async function claimDueDeliveries(database: Database, most: number): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`
     WITH due AS (
       SELECT next.id, next.next_at,
         under_way.count + row_number() OVER (PARTITION BY w.id ORDER BY next.next_at, next.id) AS turn
@@ -69,7 +69,7 @@ function pauseAfter(attempts: number): number {
 }
 
 /** Records an attempt. If the message is delivered or parked, the next one of its key becomes due. */
-export async function endAttempt(database: Database, taken: Taken, outcome: Outcome): Promise<void> {
+export async function recordAttempt(database: Database, taken: ClaimedDelivery, outcome: Outcome): Promise<void> {
   const { id, webhookId, token, attempts, kind } = taken;
   const { status, error } = outcome;
   await database.transaction().execute(async (trx) => {
@@ -111,7 +111,7 @@ async function releaseNext(trx: Transaction, webhookId: number, keys: readonly s
 }
 
 /** Parks messages one day past their retry time: their address failed all the time. @returns their number */
-export async function parkHopeless(database: Database): Promise<number> {
+export async function parkExpiredDeliveries(database: Database): Promise<number> {
   return database.transaction().execute(async (trx) => {
     await trx.selectFrom('webhooks').select('id').orderBy('id').forUpdate().execute();
     const { rows } = await sql<{ webhook_id: number; order_key: string }>`

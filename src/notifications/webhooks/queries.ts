@@ -22,7 +22,7 @@ interface WebhookRow extends Omit<WebhookJson, 'created' | 'last_success' | 'las
 }
 
 /** Returns all webhooks by number, or one of them. */
-export async function webhooks(db: Queryable, id?: number): Promise<WebhookJson[]> {
+export async function readWebhooks(db: Queryable, id?: number): Promise<WebhookJson[]> {
   const count = (state: string) => sql<number>`(SELECT count(*) FROM (SELECT FROM webhook_deliveries d
     WHERE d.webhook_id = webhooks.id AND d.state = ${state} LIMIT ${COUNTED}) AS counted)`;
   const { rows } = await sql<WebhookRow>`

@@ -1,6 +1,6 @@
-import { ask } from '#platform/outbound/ask.ts';
+import { sendRequest } from '#platform/outbound/ask.ts';
 import { connect } from '#platform/outbound/connect.ts';
-import { OutboundFault, parseTarget } from '#platform/outbound/target.ts';
+import { OutboundError, parseTarget } from '#platform/outbound/target.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { type Message, signedHeaders } from './message.ts';
 
@@ -15,7 +15,7 @@ export interface Outcome {
 }
 
 /** Sends a message once; redirects are not followed. @param hosts the hosts that may have private addresses */
-export async function send(
+export async function sendMessage(
   { url, secret }: { url: string; secret: string },
   message: Omit<Message, 'kind'>,
   hosts: readonly NamedHost[],
@@ -25,7 +25,7 @@ export async function send(
     const target = parseTarget(url);
     const options = { hosts, variable: 'WEBHOOK_HOSTS', namedMayBePrivate: true, signal };
     const socket = await connect(target, options);
-    const answer = await ask(target, socket, {
+    const answer = await sendRequest(target, socket, {
       method: 'POST',
       headers: signedHeaders(message, secret),
       body: Buffer.from(message.body),
@@ -50,7 +50,7 @@ export async function send(
   } catch (error) {
     if (signal.aborted)
       return { status: null, error: `The receiver did not respond within ${TOTAL_MS / 1000} seconds.` };
-    const reason = error instanceof OutboundFault ? error.message : 'the connection broke';
+    const reason = error instanceof OutboundError ? error.message : 'the connection broke';
     return { status: null, error: `The address is not reachable: ${reason}.` };
   }
 }

@@ -8,7 +8,7 @@ const POLL_MS = 150;
 const TIMEOUT_MS = 20_000;
 
 /** Queues a test message and waits for the result; undefined if the webhook does not exist. */
-export async function tryOut(database: Database, webhookId: number): Promise<DeliveryJson | undefined> {
+export async function sendTestMessage(database: Database, webhookId: number): Promise<DeliveryJson | undefined> {
   const message = await insertTest(database, webhookId);
   if (message === undefined) return undefined;
   const until = performance.now() + TIMEOUT_MS;

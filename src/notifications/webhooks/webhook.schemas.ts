@@ -4,7 +4,7 @@ import { parseChangeFilter } from '#changes/change.ts';
 import { Instant } from '#platform/http/endpoint/schemas.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { isPublic, mayBePrivate } from '#platform/outbound/addresses.ts';
-import { OutboundFault, parseTarget } from '#platform/outbound/target.ts';
+import { OutboundError, parseTarget } from '#platform/outbound/target.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { isSecret } from './message.ts';
 
@@ -97,7 +97,7 @@ export function checkedUrl(text: string, hosts: readonly NamedHost[]): string {
     if (isPrivate && !mayBePrivate(hosts, target)) throw INVALID_URL('its host is private');
     return target.url.href;
   } catch (error) {
-    throw error instanceof OutboundFault ? INVALID_URL(error.message.slice(0, MAX_SHOWN)) : error;
+    throw error instanceof OutboundError ? INVALID_URL(error.message.slice(0, MAX_SHOWN)) : error;
   }
 }
 

@@ -7,9 +7,9 @@ import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { createdHeaders, EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
 import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
-import { missingWebhook, numberIn, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
+import { missingWebhook, parseId, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
 import { newSecret } from './message.ts';
-import { changeWebhook, createWebhook, deleteWebhook, webhooks } from './queries.ts';
+import { changeWebhook, createWebhook, deleteWebhook, readWebhooks } from './queries.ts';
 import {
   checkedFilter,
   checkedSecret,
@@ -46,7 +46,7 @@ export const listWebhooks = defineEndpoint({
   summary: 'List webhooks',
   description: 'An extension of Inlet. All webhooks by number.',
   answers: { 200: { description: 'The webhooks.', body: z.array(WebhookShape), example: [WEBHOOK] } },
-  handle: async ({ c }, { database }: Services) => versionedJson(c, await webhooks(database)),
+  handle: async ({ c }, { database }: Services) => versionedJson(c, await readWebhooks(database)),
 });
 
 export const newWebhook = defineEndpoint({
@@ -77,7 +77,7 @@ export const newWebhook = defineEndpoint({
     const filter = checkedFilter(form.get('filter') ?? '');
     const by = c.var.principal.username;
     const id = await createWebhook(database, { url, secret, filter, by });
-    const [webhook] = await webhooks(database, id);
+    const [webhook] = await readWebhooks(database, id);
     const Location = `${config.publicUrl}/api/webhooks/${id}`;
     const headers = { Location, 'Cache-Control': 'no-store' };
     return versionedJson(c, { ...webhook, ...(!given && { secret }) }, 201, headers);
@@ -138,7 +138,7 @@ export const removeWebhook = defineEndpoint({
   answers: { 204: { description: 'The webhook is deleted.' } },
   refusals: [WEBHOOK_MISSING],
   handle: async ({ c, params }, { database }: Services) => {
-    if (!(await deleteWebhook(database, numberIn(params.webhook_id)))) throw missingWebhook(params.webhook_id);
+    if (!(await deleteWebhook(database, parseId(params.webhook_id)))) throw missingWebhook(params.webhook_id);
     return c.body(null, 204);
   },
 });

@@ -1,5 +1,5 @@
 import { INPUTS } from '#capture/agents/names.ts';
-import { USUAL } from '#processing/definitions.ts';
+import { DEFAULT_WORKFLOW } from '#processing/definitions.ts';
 import type { Planned } from './schedule-window.ts';
 
 const LINE_BYTES = 75;
@@ -106,7 +106,7 @@ export function agentProperties({
     'event.location': agent,
     [INPUTS]: inputs.join(',') || ALL_INPUTS,
     // Some agents would ingest with an empty workflow.
-    [WORKFLOW]: workflow || USUAL,
+    [WORKFLOW]: workflow || DEFAULT_WORKFLOW,
     ...Object.fromEntries(
       Object.entries(properties as Record<string, string>).map(([name, value]) => [WORKFLOW_VALUE + name, value]),
     ),

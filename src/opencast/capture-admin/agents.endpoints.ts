@@ -3,21 +3,21 @@ import { z } from 'zod';
 import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/examples.ts';
-import { type AgentFacts, allAgentFacts, forgetAgent } from '#capture/agents/facts.queries.ts';
+import { type AgentFacts, forgetAgent, listAgentFacts } from '#capture/agents/facts.queries.ts';
 import {
   AGENT_READERS,
   agentParams,
   capabilitiesOf,
-  itemsOf,
-  knownAgent,
   Properties,
+  propertyItems,
+  requireAgentFacts,
   UNKNOWN_AGENT,
   XML_ANSWER,
 } from '#capture/agents/known-agent.ts';
 import { propertiesXml } from '#capture/agents/properties-xml.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { asJsonAndXml, element, elementsOf, xmlAnswer } from './legacy-xml.ts';
 
@@ -49,7 +49,7 @@ const FACTS: AgentFacts = {
 };
 
 const list = async (c: Context, database: Database, suffix: 'json' | 'xml') => {
-  const agents = await allAgentFacts(database);
+  const agents = await listAgentFacts(database);
   if (suffix === 'xml') return xmlAnswer(c, element('agent-state-updates', agents.map(updateXml).join('')));
   return c.json({ agents: { agent: agents.map(shown) } });
 };
@@ -87,7 +87,7 @@ const propertiesOf = (name: string, read: (agent: AgentFacts) => Record<string, 
         }),
       example: CONFIGURATION_XML,
     },
-    load: async (database, id) => read(await knownAgent(database, id)),
+    load: async (database, id) => read(await requireAgentFacts(database, id)),
   });
 
 interface PropertiesText {
@@ -130,7 +130,7 @@ export const AGENT_ENDPOINTS = [
     answer: 'The capture agent.',
     json: { of: updateJson, body: Update, example: updateJson(FACTS) },
     xml: { answer: (c, agent) => xmlAnswer(c, updateXml(agent)), example: element('agent-state-update', '') },
-    load: knownAgent,
+    load: requireAgentFacts,
   }),
   ...propertiesOf('capabilities', capabilitiesOf, {
     summary: 'Read the capabilities of a capture agent',
@@ -162,13 +162,13 @@ export const AGENT_ENDPOINTS = [
       const outcome = await forgetAgent(database, id);
       if (outcome === 'missing') throw UNKNOWN_AGENT(id);
       if (outcome === 'in use') throw AGENT_IN_USE(id);
-      return c.body(`${id} removed`, 200, { 'Content-Type': SENTENCE });
+      return c.body(`${id} removed`, 200, { 'Content-Type': PLAIN_TEXT });
     },
   }),
 ];
 
 function propertiesJson(properties: Record<string, string>) {
-  return { 'properties-response': { properties: itemsOf(properties) } };
+  return { 'properties-response': { properties: propertyItems(properties) } };
 }
 
 function shown(agent: AgentFacts) {
@@ -177,7 +177,7 @@ function shown(agent: AgentFacts) {
     state: agent.state,
     url: agent.url,
     'time-since-last-update': agent.silentMs,
-    capabilities: itemsOf(capabilitiesOf(agent)),
+    capabilities: propertyItems(capabilitiesOf(agent)),
   };
 }
 

@@ -8,7 +8,7 @@ import { RECORDING_MISSING, reportRecording } from '#capture/reports/report-reco
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { SENTENCE } from '#platform/http/errors/errors.ts';
+import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { asJsonAndXml, element, elementsOf, xmlAnswer } from './legacy-xml.ts';
 
@@ -58,7 +58,7 @@ const Recording = z.object({
     'time-since-last-update': z.int().describe('In milliseconds.'),
   }),
 });
-const TEXT_ANSWER = { mediaType: SENTENCE, body: z.string() } as const;
+const TEXT_ANSWER = { mediaType: PLAIN_TEXT, body: z.string() } as const;
 
 /** The states of scheduled recordings, which capture agents report. */
 export const RECORDING_ENDPOINTS = [
@@ -77,7 +77,7 @@ export const RECORDING_ENDPOINTS = [
       const id = params.recording_id;
       const { state } = await form();
       await reportRecording(database, id, state, c.var);
-      return c.body(`${id} set to ${state}`, 200, { 'Content-Type': SENTENCE });
+      return c.body(`${id} set to ${state}`, 200, { 'Content-Type': PLAIN_TEXT });
     },
   }),
   defineEndpoint({
@@ -133,7 +133,7 @@ export const RECORDING_ENDPOINTS = [
     refusals: [RECORDING_MISSING, OTHER_AGENT],
     handle: async ({ c, params }, { database }: Services) => {
       await reportRecording(database, params.recording_id, '', c.var);
-      return c.body(`${params.recording_id} removed`, 200, { 'Content-Type': SENTENCE });
+      return c.body(`${params.recording_id} removed`, 200, { 'Content-Type': PLAIN_TEXT });
     },
   }),
 ];

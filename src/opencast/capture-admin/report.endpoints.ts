@@ -4,15 +4,15 @@ import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { AgentName, AgentReport, IMPOSSIBLE_NAME, UNKNOWN_STATE } from '#capture/agents/agent.schemas.ts';
 import { recordConfiguration, recordReport } from '#capture/agents/agents.queries.ts';
-import { CONFIGURATION_TOO_LONG, parseConfiguration, UNREADABLE } from '#capture/agents/configuration.ts';
+import { CONFIGURATION_TOO_LONG, INVALID_CONFIGURATION, parseConfiguration } from '#capture/agents/configuration.ts';
 import { AGENT, AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/examples.ts';
 import { MAX_NAME } from '#capture/agents/names.ts';
 import { propertiesXml } from '#capture/agents/properties-xml.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import { checked } from '#platform/http/endpoint/check.ts';
+import { parseInput } from '#platform/http/endpoint/check.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter, TextByName } from '#platform/http/endpoint/schemas.ts';
-import { badRequest, SENTENCE } from '#platform/http/errors/errors.ts';
+import { badRequest, PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { fieldsOf, isUrlencoded, readBody } from '#platform/http/form/form.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
@@ -30,7 +30,7 @@ async function readConfiguration(request: Request): Promise<string> {
     const text = textOf(body);
     // Form fields are encoded and cannot begin like this.
     if (/^\s*[{<]/.test(text)) return text;
-    if (text !== '' && !isUrlencoded(type)) throw UNREADABLE();
+    if (text !== '' && !isUrlencoded(type)) throw INVALID_CONFIGURATION();
   }
   const configuration = body.length > 0 ? (await fieldsOf(body, type)).get('configuration') : undefined;
   if (configuration === undefined) throw badRequest("Missing form parameter 'configuration'");
@@ -77,7 +77,7 @@ export const REPORT_ENDPOINTS = [
       const name = agentName(c, params.agent_id);
       const report = await form();
       await recordReport(database, name, report, remoteAddress(c));
-      return c.body(`${name} set to ${report.state}`, 200, { 'Content-Type': SENTENCE });
+      return c.body(`${name} set to ${report.state}`, 200, { 'Content-Type': PLAIN_TEXT });
     },
   }),
   defineEndpoint({
@@ -107,7 +107,7 @@ export const REPORT_ENDPOINTS = [
         example: CONFIGURATION_XML,
       },
     },
-    refusals: [UNREADABLE, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
+    refusals: [INVALID_CONFIGURATION, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
     handle: async ({ c, params }, { database }: Services) => {
       const name = agentName(c, params.agent_id);
       const configuration = parseConfiguration(await readConfiguration(c.req.raw));
@@ -133,7 +133,7 @@ function agentName(c: Context, name: string): string {
   if (!isDecodable(c.req.url)) {
     throw badRequest('The name of the capture agent is not percent-encoded UTF-8.');
   }
-  const possible = checked(AgentName, name);
+  const possible = parseInput(AgentName, name);
   requireOwnAgent(c.var.principal, possible);
   return possible;
 }

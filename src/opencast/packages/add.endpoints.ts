@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { answerFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
+import { answerUploadFailure, UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
 import { DRAFT_ACCEPTED } from '#ingest/draft-refusals.ts';
 import type { Endpoint, EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
@@ -67,7 +67,7 @@ const forFiles = (kind: ElementKind) => ({
   ...SHARED,
   refusals: FILE_REFUSALS,
   handle: (request: EndpointRequest, services: PackageServices) =>
-    receiveElement(request, kind, services).catch((error) => answerFailure(request.c, error)),
+    receiveElement(request, kind, services).catch((error) => answerUploadFailure(request.c, error)),
 });
 
 /** Tracks, attachments and catalogs of a media package. */
@@ -122,7 +122,7 @@ export const ELEMENT_ENDPOINTS: readonly Endpoint<PackageServices>[] = [
       example: { ...ECHO, dublinCore: EXAMPLE_DUBLIN_CORE, flavor: EPISODE },
     },
     refusals: [...REFUSALS, NO_DUBLIN_CORE, ...UPLOAD_REFUSALS],
-    handle: (request, services) => addText(request, services).catch((error) => answerFailure(request.c, error)),
+    handle: (request, services) => addText(request, services).catch((error) => answerUploadFailure(request.c, error)),
   },
 ];
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { sql } from 'kysely';
 import type { Principal } from '#access/principal.ts';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import { isMedia, type NewTrack } from '#catalogue/events/tracks.ts';
 import { accept } from '#ingest/accept.ts';
-import { addToDraft, contentsOf, type DraftContents, dropDraft } from '#ingest/draft-contents.ts';
+import { addToDraft, type DraftContents, discardContents, readContents } from '#ingest/draft-contents.ts';
 import { type AcceptedDraft, lockDraft, openDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
@@ -42,13 +42,13 @@ export async function deliver(
   const draft = packageOf(delivery.draftId, principal);
   const { accepted } = await lockDraft(trx, draft);
   if (accepted) return accepted;
-  const contents = await contentsOf(trx, draft.id);
+  const contents = await readContents(trx, draft.id);
   if (!contents.tracks.some(isMedia)) throw NO_MEDIA();
   const recipient = await recipientOf(trx, delivery, principal);
   const known =
     recipient && recipient.kind !== 'awaiting' && (await findSameRecording(trx, recipient, contents.tracks, principal));
   if (known) {
-    await dropDraft(trx, draft, known);
+    await discardContents(trx, draft, known);
     log.info({ eventId: known.eventId, package: draft.id }, 'the same recording was delivered again');
     return known;
   }
@@ -168,7 +168,7 @@ export async function ingestWhole(
   const { principal, requestId, log } = c.var;
   const { config, database, staging } = services;
   const draftId = randomUUID();
-  const outcome = await explainingConflicts(database, principal, async (trx) => {
+  const outcome = await withScheduleConflicts(database, principal, async (trx) => {
     await openDraft(trx, { id: draftId, door: DOOR, principal, lifetimeMs: config.draftExpiryMs });
     const unneeded = await addToDraft(trx, packageOf(draftId, principal), contents, staging);
     const by = { principal, requestId, log };

@@ -5,11 +5,11 @@ import type { ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
 import { detectTrackType } from '#platform/media/signature.ts';
-import { isNamed } from '#platform/outbound/addresses.ts';
-import { ask } from '#platform/outbound/ask.ts';
+import { isListedHost } from '#platform/outbound/addresses.ts';
+import { sendRequest } from '#platform/outbound/ask.ts';
 import { type ConnectOptions, connect } from '#platform/outbound/connect.ts';
-import { OutboundFault, parseTarget, type Target } from '#platform/outbound/target.ts';
-import { patientTimer } from '#platform/process/timeout.ts';
+import { OutboundError, parseTarget, type Target } from '#platform/outbound/target.ts';
+import { startTolerantTimer } from '#platform/process/timeout.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { decodeUri, type PackageServices } from './packages.ts';
 
@@ -34,7 +34,7 @@ function refuseOutboundFaults<T>(work: () => T): T {
 }
 
 function refuse(error: unknown): never {
-  throw error instanceof OutboundFault ? URL_REFUSED(error.message) : error;
+  throw error instanceof OutboundError ? URL_REFUSED(error.message) : error;
 }
 
 /**
@@ -44,7 +44,7 @@ function refuse(error: unknown): never {
  */
 export function targetOf(text: string, hosts: readonly NamedHost[], base?: URL): Target {
   const target = refuseOutboundFaults(() => parseTarget(text, base));
-  if (!isNamed(hosts, target)) {
+  if (!isListedHost(hosts, target)) {
     throw URL_REFUSED(`${base ? 'it redirects to a host that is' : 'its host and port are'} not in INGEST_URL_HOSTS`);
   }
   return target;
@@ -88,7 +88,7 @@ function contentOf(
   let stopIdle: (() => void) | undefined;
   const awaitMore = () => {
     stopIdle?.();
-    stopIdle = patientTimer(idleMs, () =>
+    stopIdle = startTolerantTimer(idleMs, () =>
       stream.destroy(URL_REFUSED(`its host sent nothing for ${idleMs / 1000} seconds`)),
     );
   };
@@ -187,7 +187,7 @@ async function follow(
   for (let redirects = 0; ; redirects++) {
     const asked = target;
     const answer = await refuseOutboundFaults(async () =>
-      ask(asked, await connect(asked, { ...options, variable: 'INGEST_URL_HOSTS' }), options),
+      sendRequest(asked, await connect(asked, { ...options, variable: 'INGEST_URL_HOSTS' }), options),
     );
     // A response that was dropped may still fail.
     answer.on('error', () => undefined);

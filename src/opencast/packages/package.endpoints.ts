@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import { DRAFT_TAKEN } from '#ingest/draft-refusals.ts';
-import { type Draft, discardDraft, discardOthers, findDraft, forgetAccepted, openDraft } from '#ingest/drafts.ts';
+import {
+  type Draft,
+  deleteAcceptedDraft,
+  discardDraft,
+  discardForeignDraft,
+  findDraft,
+  openDraft,
+} from '#ingest/drafts.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
@@ -64,8 +71,8 @@ export const createPackageWithId = defineEndpoint({
     const draft = await inTransaction(database, async (trx): Promise<Draft> => {
       const precedence = await requireRecipient(trx, id, principal);
       // Agents name a package after its event. The event recognizes files that were delivered before.
-      await forgetAccepted(trx, packageOf(id, principal), { ofOthers: precedence !== 'over none' });
-      if (precedence === 'over all') await discardOthers(trx, packageOf(id, principal));
+      await deleteAcceptedDraft(trx, packageOf(id, principal), { ofOthers: precedence !== 'over none' });
+      if (precedence === 'over all') await discardForeignDraft(trx, packageOf(id, principal));
       return openDraft(trx, { id, door: DOOR, principal, lifetimeMs });
     }).catch(async (error): Promise<Draft> => {
       const own = await findDraft(database, packageOf(id, principal)).catch(() => undefined);
@@ -106,7 +113,7 @@ async function ingest(
   const { id } = readPackageReference(c, fields);
   const delivery = { draftId: id, packageId: id, ...deliveryIn(fields, workflow) };
   // Nothing may fail after the commit, because clients trust the answer.
-  return explainingConflicts(services.database, principal, async (trx) => {
+  return withScheduleConflicts(services.database, principal, async (trx) => {
     const delivered = await deliver(trx, delivery, { principal, requestId, log }, services);
     return answerDelivered(c, trx, delivered, services.config.publicUrl);
   });

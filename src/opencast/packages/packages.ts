@@ -4,9 +4,9 @@ import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { quoted } from '#capture/agents/names.ts';
 import { PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
-import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
+import { type DraftContents, readContents } from '#ingest/draft-contents.ts';
 import type { AskedDraft, Draft } from '#ingest/drafts.ts';
-import type { UploadGate, WhenFull } from '#ingest/gate.ts';
+import type { LimitPolicy, UploadLimiter } from '#ingest/gate.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
 import { readDublinCore } from '#metadata/read-dublincore.ts';
@@ -15,10 +15,10 @@ import type { Config } from '#platform/config/config.ts';
 import type { Database, Queryable } from '#platform/database/kysely.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { CUTTING, CuttingFault, parseCutting } from '#platform/media/cutting.ts';
+import { CUTTING, InvalidCutting, parseCutting } from '#platform/media/cutting.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import { parseXml, type XmlElement, XmlFault } from '#platform/text/xml.ts';
+import { InvalidXml, parseXml, type XmlElement } from '#platform/text/xml.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
 
 /**
@@ -33,7 +33,7 @@ export const PACKAGE_MEDIA_TYPE = 'text/xml; charset=utf-8';
 export const SUBMITTERS = [ROLE_CAPTURE_AGENT, 'ROLE_STUDIO', 'ROLE_API_EVENTS_CREATE'];
 
 /** The wait for a free upload slot. It is as long as possible, because agents do not repeat rejected uploads. */
-export const TURN: WhenFull = { waitMs: 10 * 60_000 };
+export const TURN: LimitPolicy = { waitMs: 10 * 60_000 };
 
 export interface PackageServices {
   config: Pick<
@@ -43,7 +43,7 @@ export interface PackageServices {
   database: Database;
   storage: ObjectStorage;
   staging: StagingLedger;
-  gate: UploadGate;
+  gate: UploadLimiter;
   catalogs: Pick<Catalogs, 'event'>;
   definitions: WorkflowDefinitions;
 }
@@ -59,7 +59,7 @@ export async function shownPackage(
   { id, createdAt }: Pick<Draft, 'id' | 'createdAt'>,
   publicUrl: string,
 ): Promise<string> {
-  const contents = await contentsOf(db, id);
+  const contents = await readContents(db, id);
   return packageXml({ id, start: createdAt, ...shownContents(id, contents, publicUrl) });
 }
 
@@ -231,7 +231,7 @@ function checkCutting(content: string): void {
   try {
     parseCutting(content);
   } catch (error) {
-    throw error instanceof CuttingFault ? UNREADABLE_CATALOG(CUTTING, error.message) : error;
+    throw error instanceof InvalidCutting ? UNREADABLE_CATALOG(CUTTING, error.message) : error;
   }
 }
 
@@ -256,7 +256,7 @@ export function parseOrRefuse(text: string, refuse: (reason: string) => HttpErro
   try {
     return parseXml(text);
   } catch (error) {
-    throw error instanceof XmlFault ? refuse(error.message) : error;
+    throw error instanceof InvalidXml ? refuse(error.message) : error;
   }
 }
 

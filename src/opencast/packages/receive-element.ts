@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import { addToDraft, contentsOf, type DraftContents, extendDraft } from '#ingest/draft-contents.ts';
+import { addToDraft, type DraftContents, extendDraft, readContents } from '#ingest/draft-contents.ts';
 import { DRAFT_ACCEPTED } from '#ingest/draft-refusals.ts';
 import { findDraft } from '#ingest/drafts.ts';
 import { receiveForm } from '#ingest/receive-form.ts';
@@ -150,7 +150,7 @@ export async function addParts(
   for (const { flavor, content } of contents.catalogs ?? []) checkCatalog(flavor, content, catalogs.event);
   const { unneeded, xml } = await inTransaction(database, async (trx) => {
     const unneeded = await addToDraft(trx, draft, contents, staging);
-    const held = await contentsOf(trx, draft.id);
+    const held = await readContents(trx, draft.id);
     const texts = held.catalogs.reduce((sum, { content }) => sum + content.length, 0);
     if (texts > MOST_TEXT) throw TOO_MUCH_TEXT();
     if (held.tracks.length + held.attachments.length + held.catalogs.length > MOST_ELEMENTS) throw TOO_MANY_ELEMENTS();

@@ -3,11 +3,11 @@ import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from '#capture/agents/names.ts';
-import { explainingConflicts, ScheduleConflict } from '#capture/schedules/conflicts.ts';
+import { ScheduleConflict, withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import type { RecordingPlan } from '#capture/schedules/plan.ts';
 import { LONGEST_MS, MOST_INPUTS } from '#capture/schedules/scheduling.schemas.ts';
 import { accept } from '#ingest/accept.ts';
-import { contentsOf, type DraftContents } from '#ingest/draft-contents.ts';
+import { type DraftContents, readContents } from '#ingest/draft-contents.ts';
 import { lockDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
 import { periodIn, termTexts } from '#metadata/read-dublincore.ts';
@@ -84,7 +84,7 @@ async function schedule(
   const inputs = chosenInputs(fields.get(INPUTS));
   const by = { principal, requestId, log };
   try {
-    await explainingConflicts(services.database, principal, (trx) => plan(trx, delivery, inputs, by, services));
+    await withScheduleConflicts(services.database, principal, (trx) => plan(trx, delivery, inputs, by, services));
   } catch (error) {
     throw error instanceof ScheduleConflict ? AGENT_IS_BOOKED(error.conflicts.length) : error;
   }
@@ -102,7 +102,7 @@ async function plan(
   const draft = packageOf(delivery.draftId, principal);
   const { accepted } = await lockDraft(trx, draft);
   if (accepted) return;
-  const contents = await contentsOf(trx, draft.id);
+  const contents = await readContents(trx, draft.id);
   const recordings = { ...recordingIn(contents), inputs };
   requireOwnAgent(principal, recordings.agentId);
   const catalogs = services.catalogs.event;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerFailure } from '#ingest/answer-failure.ts';
+import { answerUploadFailure } from '#ingest/answer-failure.ts';
 import {
   type Description,
   defineEndpoint,
@@ -41,7 +41,7 @@ export function withWorkflow({
   const answer =
     (named: (params: Readonly<Record<string, string>>) => string | undefined) =>
     (request: EndpointRequest, services: PackageServices) =>
-      handle(request, named(request.params), services).catch((error) => answerFailure(request.c, error));
+      handle(request, named(request.params), services).catch((error) => answerUploadFailure(request.c, error));
   return [
     defineEndpoint({
       ...shared,

@@ -11,7 +11,7 @@ import {
 } from 'yauzl';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { type ObjectStorage, refused, type StorageRefused } from '#platform/storage/port.ts';
+import { type ObjectStorage, type StorageRefused, storageRefused } from '#platform/storage/port.ts';
 
 export const MAX_ENTRIES = 1000;
 const MAX_NAME_BYTES = 1024;
@@ -264,7 +264,7 @@ class StoredObjectReader extends RandomAccessReader {
     try {
       yield* await this.#storage.get(this.#object.objectKey, { start, end: end - 1 });
     } catch (error) {
-      this.failure ??= refused(error);
+      this.failure ??= storageRefused(error);
       throw error;
     }
   }

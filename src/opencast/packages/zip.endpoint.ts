@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { UPLOAD_REFUSALS } from '#ingest/answer-failure.ts';
 import { receiveForm } from '#ingest/receive-form.ts';
-import { requireRoom } from '#ingest/room.ts';
+import { requireDiskSpace } from '#ingest/room.ts';
 import { StagedFiles } from '#ingest/staged-files.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { BodyReader } from '#platform/http/form/body.ts';
@@ -60,7 +60,7 @@ async function receive(
   const { c } = request;
   const { config, storage, catalogs } = services;
   // The archive and its files are both stored.
-  await requireRoom(request, services, 2);
+  await requireDiskSpace(request, services, 2);
   const isForm = isMultipart(c.req.header('Content-Type') ?? '');
   await using form = await receiveForm(isForm ? request : bodyAsFile(request), OPTIONS, services);
   const [object] = form.files;

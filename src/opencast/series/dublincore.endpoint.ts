@@ -7,7 +7,7 @@ import { apiRole } from '#access/roles/api-roles.ts';
 import { replaceSeriesAcl } from '#catalogue/series/change-series-acl.ts';
 import { createSeries } from '#catalogue/series/create-series.ts';
 import { SERIES_ID } from '#catalogue/series/examples.ts';
-import { updateMetadata } from '#catalogue/series/update-metadata.ts';
+import { updateSeriesMetadata } from '#catalogue/series/update-metadata.ts';
 import { type CatalogValues, isEmpty, takesList } from '#metadata/catalog.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
 import { dublinCore } from '#metadata/dublincore.ts';
@@ -17,7 +17,7 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/refusal.ts';
-import { parseXml, XmlFault } from '#platform/text/xml.ts';
+import { InvalidXml, parseXml } from '#platform/text/xml.ts';
 
 interface Services {
   database: Database;
@@ -70,7 +70,7 @@ export const postSeries = defineEndpoint({
     const created = await inTransaction(database, async (trx) => {
       if (id !== '' && (await isWritable(trx, id, principal))) {
         requireRights(c.var.signedIn ?? principal, acl !== undefined);
-        await updateMetadata(trx, { principal, id, changes: async () => metadata, catalogs: set });
+        await updateSeriesMetadata(trx, { principal, id, changes: async () => metadata, catalogs: set });
         if (acl) await replaceSeriesAcl(trx, { principal, id, entries: acl, override: false });
         return undefined;
       }
@@ -120,6 +120,6 @@ function rootOf(xml: string) {
   try {
     return parseXml(xml);
   } catch (error) {
-    throw error instanceof XmlFault ? UNREADABLE_SERIES(error.message) : error;
+    throw error instanceof InvalidXml ? UNREADABLE_SERIES(error.message) : error;
   }
 }

@@ -12,8 +12,8 @@ import type { WorkflowDefinitions } from '#processing/definitions.ts';
 import { findWorkflow } from '#processing/queries.ts';
 import { reasonKey } from '#processing/reason-key.ts';
 import { WORKFLOW_MISSING } from '#processing/refusals.ts';
-import { NotNow, startOnRequest } from '#processing/start-on-request.ts';
-import { WantedState } from '#processing/workflow.schemas.ts';
+import { EventNotReady, startOnRequest } from '#processing/start-on-request.ts';
+import { RequestedState } from '#processing/workflow.schemas.ts';
 import { redirectWithNotice } from './frame/operator-page.ts';
 import { failedRecordings } from './now/failed-recordings.ts';
 
@@ -25,7 +25,7 @@ interface Services {
   definitions: WorkflowDefinitions;
 }
 
-const NOTICES: Readonly<Record<WantedState, string>> = {
+const NOTICES: Readonly<Record<RequestedState, string>> = {
   running: 'The workflow is resumed.',
   paused: 'The workflow pauses after its running operations.',
   stopped: 'The workflow is stopped.',
@@ -53,7 +53,7 @@ export const operatorControl = defineEndpoint({
   path: '/admin/recordings/{event_id}/workflow',
   access: ADMINISTRATORS,
   form: {
-    schema: z.object({ workflow: WorkflowNumber, state: WantedState, back }),
+    schema: z.object({ workflow: WorkflowNumber, state: RequestedState, back }),
     example: { workflow: '42', state: 'retry' },
   },
   handle: async ({ c, params, form }, { database }: Services) => {
@@ -77,7 +77,7 @@ export const operatorStart = defineEndpoint({
       const id = await startOnRequest({ eventId: params.event_id, definition, configuration: {} }, c.var, services);
       return leadBack(c, 'recording', params.event_id, `Workflow ${id} is started.`);
     } catch (error) {
-      throw error instanceof NotNow ? conflict(error.message) : error;
+      throw error instanceof EventNotReady ? conflict(error.message) : error;
     }
   },
 });

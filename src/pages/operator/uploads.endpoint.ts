@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { type IncomingUpload, incomingUploads } from '#ingest/incoming.queries.ts';
-import { waitingUploads } from '#ingest/tus/uploads.ts';
+import { type IncomingUpload, listIncomingUploads } from '#ingest/incoming.queries.ts';
+import { listWaitingUploads } from '#ingest/tus/uploads.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -23,8 +23,8 @@ export const operatorUploads = defineEndpoint({
   path: '/admin/uploads',
   access: ADMINISTRATORS,
   handle: async ({ c }, { database }: { database: Database }) => {
-    const incoming = await incomingUploads(database, MOST);
-    const resumable = await waitingUploads(database, MOST);
+    const incoming = await listIncomingUploads(database, MOST);
+    const resumable = await listWaitingUploads(database, MOST);
     const incomingRows = incoming.latest.map((upload) =>
       uploadRow(upload, receivedOf(upload, 'at most '), [upload.createdAt]),
     );

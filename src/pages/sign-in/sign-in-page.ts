@@ -8,7 +8,7 @@ import type { Authenticator } from '#access/sign-in/authenticator.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { BASE_STYLE } from '#platform/http/answer/style.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { HttpError, SENTENCE } from '#platform/http/errors/errors.ts';
+import { HttpError, PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
 
 /** The page after a sign-in without `next`. */
@@ -127,7 +127,7 @@ export function htmlErrorPages(): MiddlewareHandler {
   return async (c, next) => {
     await next();
     const { headers, status } = c.res;
-    if (status >= 400 && headers.get('Content-Type') === SENTENCE && wantsPage(c)) {
+    if (status >= 400 && headers.get('Content-Type') === PLAIN_TEXT && wantsPage(c)) {
       const page = refusalPage(await c.res.text(), {
         username: c.get('inSession') ? c.get('account') : undefined,
         signOut: relativeTo(c, '/sign-out'),

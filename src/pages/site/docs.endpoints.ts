@@ -1,13 +1,13 @@
 import { html, raw } from 'hono/html';
-import { Assets, packaged, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
+import { Assets, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { browserModules } from '#platform/http/answer/browser-modules.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 
 const ASSETS = new Assets({
   ...browserModules(new URL('./browser/', import.meta.url)),
-  'swagger-ui.css': packaged('swagger-ui-dist/swagger-ui.css', 'text/css; charset=utf-8'),
-  'swagger-ui-bundle.js': packaged('swagger-ui-dist/swagger-ui-bundle.js', SCRIPT_TYPE),
-  'favicon-32x32.png': packaged('swagger-ui-dist/favicon-32x32.png', 'image/png'),
+  'swagger-ui.css': packageFile('swagger-ui-dist/swagger-ui.css', 'text/css; charset=utf-8'),
+  'swagger-ui-bundle.js': packageFile('swagger-ui-dist/swagger-ui-bundle.js', SCRIPT_TYPE),
+  'favicon-32x32.png': packageFile('swagger-ui-dist/favicon-32x32.png', 'image/png'),
 });
 
 /** Allows only files of this server. Swagger UI sets styles on elements and shows embedded images. */

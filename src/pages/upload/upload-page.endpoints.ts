@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { userRole } from '#access/roles/roles.ts';
-import { Assets, packaged, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
+import { Assets, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { browserModules } from '#platform/http/answer/browser-modules.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -136,7 +136,7 @@ function templates(): Html {
 /** The scripts of the page, and the tus client for browsers. */
 const UPLOAD_ASSETS = new Assets({
   ...browserModules(new URL('./browser/', import.meta.url)),
-  'tus.min.js': packaged('tus-js-client/dist/tus.min.js', SCRIPT_TYPE),
+  'tus.min.js': packageFile('tus-js-client/dist/tus.min.js', SCRIPT_TYPE),
 });
 
 /** Shows the upload page. It loads nothing from other hosts. */

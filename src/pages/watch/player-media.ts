@@ -7,10 +7,10 @@ import {
   type Publication,
   type PublicationElement,
 } from '#publications/model.ts';
-import type { findRecording } from '#publications/queries.ts';
+import type { findWatchableRecording } from '#publications/queries.ts';
 
 /** A publication with the metadata of its event. */
-export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findRecording>>>;
+export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findWatchableRecording>>>;
 
 /** Returns the URL of a file, relative to the page. */
 export type FileAddress = (element: PublicationElement) => string;

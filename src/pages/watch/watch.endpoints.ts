@@ -7,9 +7,9 @@ import { type Html, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { elementsOf, elementUrl, type PublicationElement } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
-import { findRecording } from '#publications/queries.ts';
+import { findWatchableRecording } from '#publications/queries.ts';
 import type { Policy } from '#publications/signing/policy.ts';
-import { checkSignature, type Signing } from '#publications/signing/signed-request.ts';
+import { checkSignature, type SignatureCheck } from '#publications/signing/signed-request.ts';
 import { formatSize } from '../upload/browser/card-text.js';
 import { clock } from './browser/clock.js';
 import { labelOf, playerHtml } from './player-html.ts';
@@ -129,7 +129,7 @@ export const watchPage = defineEndpoint({
       const { status, sentence } = checked.refusal;
       return c.html(refusedPage(sentence), status, { ...HEADERS, 'Cache-Control': 'no-store' });
     }
-    const recording = await findRecording(database, params.publication_id);
+    const recording = await findWatchableRecording(database, params.publication_id);
     if (!recording) return c.html(missingPage(), 404, { ...HEADERS, 'Cache-Control': 'no-store' });
     const addressOf =
       signing && checked ? signedAddresses(c, signing, checked.policy, recording.duration ?? 0) : plainAddresses(c);
@@ -163,7 +163,7 @@ function plainAddresses(c: Context): FileAddress {
 /** Signs URLs for the usual time plus the duration of the recording, and for the IP address of the page. */
 function signedAddresses(
   c: Context,
-  { signer, publicUrl }: Signing,
+  { signer, publicUrl }: SignatureCheck,
   { source }: Policy,
   duration: number,
 ): FileAddress {

@@ -9,12 +9,12 @@ import { freePort } from '#test/support/free-port.ts';
 import { startProxyTo, type TestProxy } from '#test/support/proxy.ts';
 import { silentLogger } from '../telemetry/log.ts';
 import { createDatabase, type Database, type Transaction } from './kysely.ts';
-import { createClient, type Limits, VITAL } from './limits.ts';
+import { createClient, HEARTBEAT_LIMITS, type Limits } from './limits.ts';
 import { Notifications } from './notifications.ts';
 import { isDatabaseOutage } from './outage.ts';
-import { waitWhileAway } from './patience.ts';
+import { withConnectRetry } from './patience.ts';
 import { createPool } from './pool.ts';
-import { couldSpeakFor, DatabaseWatch, type Watched } from './watch.ts';
+import { DatabaseWatch, type ObservedPeriod, observedFor } from './watch.ts';
 
 const db = databaseForThisFile();
 let proxy: TestProxy;
@@ -132,7 +132,7 @@ describe('an outage', () => {
 });
 
 describe('a pool that waits while the database is away', () => {
-  const waiting = (waitMs: number) => createDatabase(waitWhileAway(poolOf(url, { max: 3 }), waitMs));
+  const waiting = (waitMs: number) => createDatabase(withConnectRetry(poolOf(url, { max: 3 }), waitMs));
 
   test.each(['part', 'hangUp'] as const)('answers when it is back: %s', async (way) => {
     const database = waiting(20_000);
@@ -174,7 +174,7 @@ describe('notifications', () => {
       await eventually(() => expect(heard.mock.calls.length).toBeGreaterThan(before));
     };
     const notify = () => sql`NOTIFY something`.execute(db.database);
-    const limits = { ...VITAL, silenceMs: 1_000 };
+    const limits = { ...HEARTBEAT_LIMITS, silenceMs: 1_000 };
     const notifications = new Notifications(url, silentLogger, { probeMs: 50, limits });
     onTestFinished(() => notifications.close());
     await heardAfter(() => notifications.listen('something', heard));
@@ -220,8 +220,8 @@ describe('the watch', () => {
     ['when an outage may just have ended that no look has met yet', 12, [600, 75], false],
     ['when the clock was set back and nobody has looked since', 12, [600, -3600], false],
   ])('judges the silent %s: %#', async (_when, seconds, times, judged) => {
-    const seen: Watched | undefined = times && { since: ago(times[0]), until: ago(times[1]) };
-    const query = sql<{ could: boolean }>`SELECT ${couldSpeakFor(seconds, seen)} AS could`;
+    const seen: ObservedPeriod | undefined = times && { since: ago(times[0]), until: ago(times[1]) };
+    const query = sql<{ could: boolean }>`SELECT ${observedFor(seconds, seen)} AS could`;
     expect((await query.execute(db.database)).rows).toEqual([{ could: judged }]);
   });
 

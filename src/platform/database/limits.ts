@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { patientTimer } from '../process/timeout.ts';
+import { startTolerantTimer } from '../process/timeout.ts';
 
 /** Time limits of a connection, in milliseconds. `pg` itself waits forever. */
 export interface Limits {
@@ -13,21 +13,21 @@ export interface Limits {
 }
 
 /** For requests and loops. Their longest statement creates a thousand events in less than a second. */
-export const USUAL: Limits = {
+export const REQUEST_LIMITS: Limits = {
   statementMs: 30_000,
   silenceMs: 32_000,
   lockMs: 10_000,
   idleInTransactionMs: 60_000,
 };
 /** For heartbeats and checks, which are repeated soon. */
-export const VITAL: Limits = {
+export const HEARTBEAT_LIMITS: Limits = {
   statementMs: 5_000,
   silenceMs: 6_000,
   lockMs: 3_000,
   idleInTransactionMs: 10_000,
 };
 /** For migrations, which may rewrite a table. Concurrent migrations wait for each other. */
-export const MIGRATION: Limits = {
+export const MIGRATION_LIMITS: Limits = {
   statementMs: 3_600_000,
   silenceMs: 3_660_000,
   lockMs: 3_600_000,
@@ -44,7 +44,7 @@ export class LimitedClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: 0 });
     const late = () => this.connection.stream.destroy(silenceError(CONNECT_MS));
-    const cancel = patientTimer(CONNECT_MS, late);
+    const cancel = startTolerantTimer(CONNECT_MS, late);
     this.once('connect', cancel).once('end', cancel).connection.once('error', cancel);
   }
 }
@@ -69,7 +69,7 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   let cancel: () => void = () => undefined;
   const watch = (ms = limits.silenceMs) => {
     cancel();
-    cancel = patientTimer(ms, () => client.connection.stream.destroy(silenceError(ms)));
+    cancel = startTolerantTimer(ms, () => client.connection.stream.destroy(silenceError(ms)));
   };
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const end = client.end.bind(client) as (...args: unknown[]) => unknown;

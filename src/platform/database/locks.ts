@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../telemetry/log.ts';
-import { VITAL, WatchedClient } from './limits.ts';
+import { HEARTBEAT_LIMITS, WatchedClient } from './limits.ts';
 
 const CHANNEL = 'locks_wanted';
 const RETRY_MS = 100;
@@ -8,14 +8,14 @@ const PROBE_MS = 5_000;
 /** A process whose machine has crashed loses its locks after about fifteen seconds. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3';
 
-export interface Holder {
+export interface LockCallbacks {
   /** Another process wants the lock: release it soon. May be called several times. */
   onWanted(): void;
   /** The lock is lost: the connection to the database broke, and another process may take it. */
   onLost(): void;
 }
 
-export interface Held {
+export interface HeldLock {
   release(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Held {
 export class Locks {
   readonly #databaseUrl: string;
   readonly #log: Logger;
-  readonly #held = new Map<string, Holder & { taken: boolean; released: Promise<void> }>();
+  readonly #held = new Map<string, LockCallbacks & { taken: boolean; released: Promise<void> }>();
   #connection: Promise<WatchedClient> | undefined;
   #ending = false;
   #closed = false;
@@ -37,7 +37,7 @@ export class Locks {
   }
 
   /** Takes a lock, and asks its holder to release it. @returns undefined when it was not released in time */
-  async take(name: string, holder: Holder, waitMs: number): Promise<Held | undefined> {
+  async take(name: string, holder: LockCallbacks, waitMs: number): Promise<HeldLock | undefined> {
     const until = performance.now() + waitMs;
     for (;;) {
       const here = this.#held.get(name);
@@ -65,7 +65,7 @@ export class Locks {
     await client?.close();
   }
 
-  async #try(name: string, holder: Holder): Promise<Held | undefined> {
+  async #try(name: string, holder: LockCallbacks): Promise<HeldLock | undefined> {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const entry = { ...holder, taken: false, released };
     // One session may take a lock twice: within this process the map decides.
@@ -108,7 +108,7 @@ export class Locks {
   async #open(): Promise<WatchedClient> {
     let own: number | undefined;
     const client = new WatchedClient(this.#databaseUrl, 'inlet locks', {
-      limits: VITAL,
+      limits: HEARTBEAT_LIMITS,
       probeMs: PROBE_MS,
       onNotification: ({ payload = '', processId }) => {
         const holder = this.#held.get(payload);

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { createClient, MIGRATION, USUAL } from './limits.ts';
+import { createClient, MIGRATION_LIMITS, REQUEST_LIMITS } from './limits.ts';
 
 /** An advisory lock that no other user of the database takes. It serializes concurrent migrations. */
 const LOCK = 7_219_104_601;
@@ -30,7 +30,7 @@ export async function migrate(
   only?: readonly string[],
   onWait: (reason: string) => void = () => undefined,
 ): Promise<string[]> {
-  const client = createClient(databaseUrl, MIGRATION, 'inlet migrate');
+  const client = createClient(databaseUrl, MIGRATION_LIMITS, 'inlet migrate');
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
@@ -48,7 +48,7 @@ export async function migrate(
 
 /** Returns the names of the pending files of `sql/` in order. Changes nothing. */
 export async function pendingMigrations(databaseUrl: string, folder = FOLDER): Promise<string[]> {
-  const client = createClient(databaseUrl, USUAL, 'inlet migrate');
+  const client = createClient(databaseUrl, REQUEST_LIMITS, 'inlet migrate');
   await client.connect();
   try {
     return await listPending(client, folder);

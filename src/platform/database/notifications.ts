@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../telemetry/log.ts';
 import type { Database } from './kysely.ts';
-import { VITAL, WatchedClient } from './limits.ts';
+import { HEARTBEAT_LIMITS, WatchedClient } from './limits.ts';
 
 const RECONNECT_MS = 1_000;
 const PROBE_MS = 10_000;
@@ -10,7 +10,7 @@ const PROBE_MS = 10_000;
 /** Receives the payloads of a channel; undefined when notifications may have been missed. */
 type NotificationListener = (payload?: string) => void;
 
-export interface Listener {
+export interface Subscription {
   close(): void;
 }
 
@@ -22,7 +22,7 @@ export class Notifications {
   readonly #databaseUrl: string;
   readonly #log: Logger;
   readonly #probeMs: number;
-  readonly #limits: typeof VITAL;
+  readonly #limits: typeof HEARTBEAT_LIMITS;
   readonly #channels = new Map<string, Set<NotificationListener>>();
   #client: WatchedClient | undefined;
   #open = false;
@@ -30,7 +30,7 @@ export class Notifications {
   #closed = false;
 
   /** @param options.probeMs interval of the query that checks whether the idle connection still works */
-  constructor(databaseUrl: string, log: Logger, { probeMs = PROBE_MS, limits = VITAL } = {}) {
+  constructor(databaseUrl: string, log: Logger, { probeMs = PROBE_MS, limits = HEARTBEAT_LIMITS } = {}) {
     this.#databaseUrl = databaseUrl;
     this.#log = log;
     this.#probeMs = probeMs;
@@ -38,7 +38,7 @@ export class Notifications {
   }
 
   /** Calls the listener for each notification of a channel, and once without a payload whenever listening starts. */
-  listen(channel: string, hear: NotificationListener): Listener {
+  listen(channel: string, hear: NotificationListener): Subscription {
     const known = this.#channels.get(channel);
     const hearing = known ?? new Set<NotificationListener>();
     this.#channels.set(channel, hearing.add(hear));

@@ -8,7 +8,7 @@ const PAUSE_MS = 250;
  * Makes `connect()` of a pool wait up to `waitMs` for a database that is down. No query was sent then, so nothing can
  * run twice. During an outage only one connection at a time is tried for all callers.
  */
-export function waitWhileAway<Pool extends pg.Pool>(pool: Pool, waitMs: number): Pool {
+export function withConnectRetry<Pool extends pg.Pool>(pool: Pool, waitMs: number): Pool {
   type Connect = (...args: unknown[]) => Promise<pg.PoolClient>;
   const connect = pool.connect.bind(pool) as unknown as Connect;
   let trial: Promise<void> | undefined;

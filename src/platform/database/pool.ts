@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, USUAL } from './limits.ts';
+import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, REQUEST_LIMITS } from './limits.ts';
 
 const INT8 = 20;
 /** The longest wait for a connection of a busy pool; a new connection has its own limit. */
@@ -20,7 +20,7 @@ export interface PoolOptions {
 
 /** Creates a pool. `bigint` columns are returned as numbers: all stay far below 2^53. */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
-  const limits = options.limits ?? USUAL;
+  const limits = options.limits ?? REQUEST_LIMITS;
   const pool = new pg.Pool({
     ...limitedConnection(limits),
     connectionTimeoutMillis: LINE_MS,

@@ -10,7 +10,7 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
 
 /** Data that a transaction read before it took its locks has changed: it must run again. */
-export class Outdated extends Error {
+export class TransactionConflict extends Error {
   override name = 'Outdated';
 }
 
@@ -20,14 +20,14 @@ export async function inTransaction<T>(database: Database, work: (trx: Transacti
     try {
       return await database.transaction().execute(work);
     } catch (error) {
-      if (attempt === ATTEMPTS || !mayPass(error)) throw error;
+      if (attempt === ATTEMPTS || !isTransient(error)) throw error;
       await delay(Math.random() * PAUSE_MS * attempt);
     }
   }
 }
 
 /** Options for waiting while the database is down. */
-export interface Patience {
+export interface OutageWait {
   signal: AbortSignal;
   onWait(error: unknown, againInMs: number): void;
 }
@@ -36,8 +36,8 @@ export interface Patience {
  * Runs work, and again with growing pauses while the database is down. The work receives whether an earlier run may
  * have succeeded, because its answer was lost. @throws the error of the work
  */
-export async function waitingForDatabase<T>(
-  { signal, onWait }: Patience,
+export async function retryWhileDown<T>(
+  { signal, onWait }: OutageWait,
   work: (doubtful: boolean) => Promise<T>,
 ): Promise<T> {
   for (let runs = 0; ; runs += 1) {
@@ -56,14 +56,14 @@ export async function waitingForDatabase<T>(
 /** Runs work in a transaction as `inTransaction` does, and waits for the database as `waitingForDatabase` does. */
 export async function inRetriedTransaction<T>(
   database: Database,
-  patience: Patience,
+  patience: OutageWait,
   work: (trx: Transaction, doubtful: boolean) => Promise<T>,
 ): Promise<T> {
-  return waitingForDatabase(patience, (doubtful) => inTransaction(database, (trx) => work(trx, doubtful)));
+  return retryWhileDown(patience, (doubtful) => inTransaction(database, (trx) => work(trx, doubtful)));
 }
 
 /** Reports whether the same transaction may succeed when it runs again. */
-export function mayPass(error: unknown): boolean {
-  if (error instanceof Outdated) return true;
+export function isTransient(error: unknown): boolean {
+  if (error instanceof TransactionConflict) return true;
   return error instanceof Error && 'code' in error && CONFLICTS.has(String(error.code));
 }

@@ -4,15 +4,15 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { databaseForThisFile } from '#test/support/database.ts';
 import { silentLogger } from '../telemetry/log.ts';
 import type { Transaction } from './kysely.ts';
-import { type Holder, Locks } from './locks.ts';
-import { inTransaction, Outdated } from './retry.ts';
+import { type LockCallbacks, Locks } from './locks.ts';
+import { inTransaction, TransactionConflict } from './retry.ts';
 
 const db = databaseForThisFile();
 
 describe('locks', () => {
   const WAIT_MS = 15_000;
   const SHORT_MS = 200;
-  const nobody: Holder = { onWanted: () => undefined, onLost: () => undefined };
+  const nobody: LockCallbacks = { onWanted: () => undefined, onLost: () => undefined };
   let here: Locks;
   let there: Locks;
   beforeEach(() => {
@@ -52,7 +52,7 @@ describe('locks', () => {
 
   test('holders are asked for theirs when the process is about to end, and those that take one then', async () => {
     const wanted: string[] = [];
-    const asked = (name: string): Holder => ({ ...nobody, onWanted: () => void wanted.push(name) });
+    const asked = (name: string): LockCallbacks => ({ ...nobody, onWanted: () => void wanted.push(name) });
     await here.take('a', asked('a'), WAIT_MS);
     here.wantAll();
     await here.take('b', asked('b'), WAIT_MS);
@@ -139,7 +139,7 @@ describe('transactions that are tried again', () => {
     await inTransaction(db.database, async (trx) => {
       const id = `attempt-${++attempts}`;
       await trx.insertInto('series').values({ id }).execute();
-      if (attempts === 1) throw new Outdated();
+      if (attempts === 1) throw new TransactionConflict();
     });
     const kept = db.database.selectFrom('series').select('id').where('id', 'like', 'attempt-%');
     expect(await kept.execute()).toEqual([{ id: 'attempt-2' }]);
@@ -152,7 +152,7 @@ describe('transactions that are tried again', () => {
   });
 
   test('are given up when they never succeed', async () => {
-    const work = () => Promise.reject(new Outdated('Again.'));
+    const work = () => Promise.reject(new TransactionConflict('Again.'));
     await expect(inTransaction(db.database, work)).rejects.toThrow('Again.');
   });
 });

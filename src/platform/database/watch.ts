@@ -6,7 +6,7 @@ const LOOK_MS = 1_000;
 const GAP_SECONDS = 5;
 
 /** The time during which a process has seen the database, in the database's own time. */
-export interface Watched {
+export interface ObservedPeriod {
   /** The start, without a gap since. */
   since: Date;
   /** The last check. */
@@ -21,7 +21,7 @@ export class DatabaseWatch {
   readonly #database: Database;
   readonly #gapMs: number;
   readonly #timer: NodeJS.Timeout;
-  #seen: Watched | undefined;
+  #seen: ObservedPeriod | undefined;
   #looking = false;
 
   constructor(database: Database, { lookMs = LOOK_MS, gapMs = GAP_SECONDS * 1000 } = {}) {
@@ -33,7 +33,7 @@ export class DatabaseWatch {
   }
 
   /** Undefined at first; during an outage, the last value. */
-  get seen(): Watched | undefined {
+  get seen(): ObservedPeriod | undefined {
     return this.#seen;
   }
 
@@ -66,7 +66,7 @@ export class DatabaseWatch {
  * Tests whether the database has been reachable for so long that a process silent for all that time could have
  * reported. False also without a check since an outage, or since the clock was set back.
  */
-export function couldSpeakFor(seconds: number, seen: Watched | undefined): RawBuilder<boolean> {
+export function observedFor(seconds: number, seen: ObservedPeriod | undefined): RawBuilder<boolean> {
   if (!seen) return sql<boolean>`false`;
   return sql<boolean>`(${seen.since}::timestamptz <= now() - make_interval(secs => ${seconds})
     AND NOT ${isStale(sql`${seen.until}::timestamptz`, GAP_SECONDS)})`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cutSound, PictureCut, piecewise } from './cut-pictures.ts';
-import { CuttingFault, parseCutting, partsWithin, readFor } from './cutting.ts';
+import { InvalidCutting, parseCutting, partsWithin, readFor } from './cutting.ts';
 
 const smil = (body: string) => `<smil xmlns="http://www.w3.org/ns/SMIL"><body>${body}</body></smil>`;
 const clip = (begin: string, end: string) => smil(`<par><video clipBegin="${begin}" clipEnd="${end}"/></par>`);
@@ -85,7 +85,7 @@ describe('a cutting catalog', () => {
     ['tracks that begin apart', APART, 'the media of a "par" do not all begin at the same time'],
     ['too many parts', MANY, 'it has more than 1000 parts'],
   ])('is refused with %s', (_, text, reason) => {
-    expect(() => parseCutting(text)).toThrow(new CuttingFault(reason));
+    expect(() => parseCutting(text)).toThrow(new InvalidCutting(reason));
   });
 });
 

@@ -1,4 +1,4 @@
-import { parseXml, type XmlElement, XmlFault } from '../text/xml.ts';
+import { InvalidXml, parseXml, type XmlElement } from '../text/xml.ts';
 import type { VideoStream } from './streams.ts';
 
 /** The flavor of the catalog that lists the kept parts of a recording. */
@@ -21,7 +21,7 @@ export interface CutPart {
 }
 
 /** A cutting catalog is invalid. The message is a clause without a full stop. */
-export class CuttingFault extends Error {
+export class InvalidCutting extends Error {
   override name = 'CuttingFault';
 }
 
@@ -32,21 +32,21 @@ export class CuttingFault extends Error {
  * writes them.
  *
  * @returns at least one part; each begins where the previous one ends, or later
- * @throws {CuttingFault}
+ * @throws {InvalidCutting}
  */
 export function parseCutting(text: string): CutPart[] {
   const parts = partsIn(bodyOf(text));
-  if (parts.length === 0) throw new CuttingFault('it keeps no part of the recording');
-  if (parts.length > MAX_PARTS) throw new CuttingFault(`it has more than ${MAX_PARTS} parts`);
+  if (parts.length === 0) throw new InvalidCutting('it keeps no part of the recording');
+  if (parts.length > MAX_PARTS) throw new InvalidCutting(`it has more than ${MAX_PARTS} parts`);
   for (const [i, { begin, end }] of parts.entries()) {
     const name = `part ${i + 1}`;
     if (end !== undefined && end <= begin) {
-      throw new CuttingFault(`${name} ends at ${seconds(end)}, not after its beginning at ${seconds(begin)}`);
+      throw new InvalidCutting(`${name} ends at ${seconds(end)}, not after its beginning at ${seconds(begin)}`);
     }
     const before = parts[i - 1];
     if (before && (before.end === undefined || before.end > begin)) {
       const where = before.end === undefined ? 'the end of the recording' : seconds(before.end);
-      throw new CuttingFault(`${name} begins at ${seconds(begin)}, but the one before it ends at ${where}`);
+      throw new InvalidCutting(`${name} begins at ${seconds(begin)}, but the one before it ends at ${where}`);
     }
   }
   return parts;
@@ -58,9 +58,9 @@ function bodyOf(text: string): XmlElement {
     const body = root.name === 'smil' && root.children.find(({ name }) => name === 'body');
     if (body) return body;
   } catch (error) {
-    throw error instanceof XmlFault ? new CuttingFault(error.message) : error;
+    throw error instanceof InvalidXml ? new InvalidCutting(error.message) : error;
   }
-  throw new CuttingFault('it is not a SMIL document with a body');
+  throw new InvalidCutting('it is not a SMIL document with a body');
 }
 
 /** Returns the parts in document order; everything in a `par` is one part. */
@@ -80,7 +80,7 @@ function combine(clips: CutPart[]): CutPart[] {
   const [first, ...others] = clips;
   if (!first) return [];
   if (others.some(({ begin }) => begin !== first.begin)) {
-    throw new CuttingFault('the media of a "par" do not all begin at the same time');
+    throw new InvalidCutting('the media of a "par" do not all begin at the same time');
   }
   const ends = clips.map(({ end }) => end ?? Number.POSITIVE_INFINITY);
   return [partFrom(first.begin, Math.max(...ends))];
@@ -91,7 +91,7 @@ function partOf(clip: XmlElement): CutPart {
   const begin = at('clipBegin', 'clip-begin');
   const end = at('clipEnd', 'clip-end');
   const from = begin === undefined ? 0 : timeOf(begin);
-  if (from >= OPEN_FROM_MS) throw new CuttingFault(`a part begins at ${shown(begin ?? '')}`);
+  if (from >= OPEN_FROM_MS) throw new InvalidCutting(`a part begins at ${shown(begin ?? '')}`);
   return partFrom(from, end === undefined ? Number.POSITIVE_INFINITY : timeOf(end));
 }
 
@@ -108,7 +108,7 @@ function timeOf(value: string): number {
     return toThousandth(Number(counted[1]) * UNITS[unit]);
   }
   const clock = CLOCK.exec(text);
-  if (!clock) throw new CuttingFault(`a part has the invalid time ${shown(value)}`);
+  if (!clock) throw new InvalidCutting(`a part has the invalid time ${shown(value)}`);
   const [, hours = '0', minutes, rest] = clock;
   return toThousandth((Number(hours) * 3600 + Number(minutes) * 60 + Number(rest)) * 1000);
 }

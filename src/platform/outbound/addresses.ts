@@ -54,7 +54,10 @@ export function isPublic(address: string): boolean {
 }
 
 /** Returns true if a host is named with this port, or without a port and this is the default port. */
-export function isNamed(hosts: readonly NamedHost[], url: { host: string; port: number; secure: boolean }): boolean {
+export function isListedHost(
+  hosts: readonly NamedHost[],
+  url: { host: string; port: number; secure: boolean },
+): boolean {
   const usual = url.secure ? 443 : 80;
   return hosts.some(({ host, port }) => host === url.host && (port ?? usual) === url.port);
 }
@@ -75,6 +78,6 @@ export function mayConnect(
   // An address with a zone is no host of a URL.
   if (family === 0 || address.includes('%')) return false;
   const host = family === 6 ? new URL(`http://[${address}]`).hostname : address;
-  if (isNamed(hosts, { ...url, host })) return true;
-  return loopback.check(address, family === 6 ? 'ipv6' : 'ipv4') && isNamed(hosts, { ...url, host: 'localhost' });
+  if (isListedHost(hosts, { ...url, host })) return true;
+  return loopback.check(address, family === 6 ? 'ipv6' : 'ipv4') && isListedHost(hosts, { ...url, host: 'localhost' });
 }

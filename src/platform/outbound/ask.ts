@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { patientTimer } from '../process/timeout.ts';
-import { OutboundFault, type Target } from './target.ts';
+import { startTolerantTimer } from '../process/timeout.ts';
+import { OutboundError, type Target } from './target.ts';
 
 export interface AskOptions {
   method?: 'GET' | 'POST';
@@ -12,8 +12,8 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Sends a request without credentials, cookies or headers of clients. @throws {OutboundFault} */
-export function ask(
+/** Sends a request without credentials, cookies or headers of clients. @throws {OutboundError} */
+export function sendRequest(
   target: Target,
   socket: Socket,
   { method = 'GET', headers, body, idleMs, signal }: AskOptions,
@@ -41,12 +41,12 @@ export function ask(
       socket.destroy();
     };
     const onAbort = () => fail(signal?.reason);
-    const cancel = patientTimer(idleMs, () => fail(silent(idleMs)));
+    const cancel = startTolerantTimer(idleMs, () => fail(silent(idleMs)));
     const done = () => {
       cancel();
       signal?.removeEventListener('abort', onAbort);
     };
-    question.on('error', () => fail(new OutboundFault('its host sent an unreadable response')));
+    question.on('error', () => fail(new OutboundError('its host sent an unreadable response')));
     question.once('response', (answer) => {
       done();
       resolve(answer);
@@ -57,4 +57,4 @@ export function ask(
   });
 }
 
-const silent = (idleMs: number) => new OutboundFault(`its host sent nothing for ${idleMs / 1000} seconds`);
+const silent = (idleMs: number) => new OutboundError(`its host sent nothing for ${idleMs / 1000} seconds`);

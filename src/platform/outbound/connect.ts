@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls';
 import type { NamedHost } from '../setting/value-kinds.ts';
 import { mayBePrivate, mayConnect } from './addresses.ts';
-import { OutboundFault, type Target } from './target.ts';
+import { OutboundError, type Target } from './target.ts';
 
 const CONNECT_MS = 10_000;
 
@@ -22,7 +22,7 @@ export interface ConnectOptions {
  * connection goes to one of them, so no second lookup can lead elsewhere. The socket's own lookup is used because
  * Deno's would need permission for every address.
  *
- * @throws {OutboundFault}
+ * @throws {OutboundError}
  */
 export async function connect(target: Target, options: ConnectOptions): Promise<Socket> {
   const timeout = AbortSignal.timeout(CONNECT_MS);
@@ -35,7 +35,7 @@ export async function connect(target: Target, options: ConnectOptions): Promise<
     socket?.destroy();
     options.signal?.throwIfAborted();
     throw timeout.aborted
-      ? new OutboundFault(`connecting to its host took longer than ${CONNECT_MS / 1000} seconds`)
+      ? new OutboundError(`connecting to its host took longer than ${CONNECT_MS / 1000} seconds`)
       : error;
   }
 }
@@ -50,7 +50,7 @@ async function reach(
   const look = (address: string | undefined) => {
     if (address !== undefined && !trusted && !mayConnect(hosts, address, target)) {
       const fault = `its host has an address that is neither public nor named in ${variable}`;
-      socket.destroy(new OutboundFault(fault));
+      socket.destroy(new OutboundError(fault));
     }
   };
   socket.on('lookup', (_error, address) => look(address));
@@ -70,10 +70,10 @@ function secure(socket: Socket, { host }: Target, signal: AbortSignal): Promise<
   return settled(tls, 'secureConnect', signal, fault);
 }
 
-/** Waits until a socket is ready. @throws {OutboundFault} the one it was destroyed with, or `fault` */
+/** Waits until a socket is ready. @throws {OutboundError} the one it was destroyed with, or `fault` */
 function settled(socket: Socket, event: string, signal: AbortSignal, fault: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const fail = (error?: unknown) => reject(error instanceof OutboundFault ? error : new OutboundFault(fault));
+    const fail = (error?: unknown) => reject(error instanceof OutboundError ? error : new OutboundError(fault));
     const onAbort = () => {
       socket.destroy();
       fail();

@@ -1,17 +1,17 @@
 import { expect, test, vi } from 'vitest';
 import { silentLogger } from '../telemetry/log.ts';
-import { Pulse } from '../telemetry/pulse.ts';
-import { periodically } from './periodically.ts';
+import { LoopMonitor } from '../telemetry/pulse.ts';
+import { startLoop } from './periodically.ts';
 
 test('a run that hangs shows, one that fails or has ended does not', async () => {
   const runs: { end(): void; fail(error: Error): void }[] = [];
-  const loop = periodically(
+  const loop = startLoop(
     'loop',
     { pauseMs: 0 },
     silentLogger,
     () => new Promise<void>((end, fail) => runs.push({ end, fail })),
   );
-  const pulse = new Pulse();
+  const pulse = new LoopMonitor();
   pulse.watch(loop);
   await vi.waitFor(() => expect(pulse.stuck(10)).toEqual(['loop']));
   expect(pulse.stuck(60_000)).toEqual([]);
@@ -30,7 +30,7 @@ test('many wakes make one run, after a rest', async ({ onTestFinished }) => {
   const began = performance.now();
   const times: number[] = [];
   const pace = { pauseMs: 60_000, restMs: 50 };
-  const loop = periodically('loop', pace, silentLogger, async () => times.push(performance.now() - began));
+  const loop = startLoop('loop', pace, silentLogger, async () => times.push(performance.now() - began));
   for (let i = 0; i < 20; i += 1) {
     loop.wake();
     await vi.advanceTimersByTimeAsync(1);

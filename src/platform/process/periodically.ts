@@ -1,10 +1,10 @@
 import type { Logger } from '../telemetry/log.ts';
 import { roundSeconds } from '../telemetry/metrics.ts';
-import type { Round } from '../telemetry/pulse.ts';
+import type { MonitoredLoop } from '../telemetry/pulse.ts';
 
 const COMPLAIN_MS = 10_000;
 
-export interface Loop extends Round {
+export interface Loop extends MonitoredLoop {
   /** Runs now, or once more after the current run. */
   wake(): void;
   /** Stops; resolves when the current run has finished. */
@@ -16,7 +16,7 @@ export interface Loop extends Round {
  *
  * @param pace.restMs minimum between two runs, even when woken
  */
-export function periodically(
+export function startLoop(
   name: string,
   { pauseMs, restMs = 0 }: { pauseMs: number; restMs?: number },
   log: Logger,

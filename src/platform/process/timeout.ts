@@ -55,7 +55,7 @@ export function startClock(ms: number, run: () => void): Clock {
  *
  * @returns cancels it
  */
-export function patientTimer(ms: number, late: () => void): () => void {
+export function startTolerantTimer(ms: number, late: () => void): () => void {
   let turns = 0;
   let cancel: () => void;
   const wait = () => {
@@ -75,7 +75,7 @@ export function patientTimer(ms: number, late: () => void): () => void {
 export async function withTimeout<T>(promise: Promise<T>, ms: number, message: string): Promise<T> {
   let cancel: () => void = () => undefined;
   const late = new Promise<never>((_, reject) => {
-    cancel = patientTimer(ms, () => reject(new Error(message)));
+    cancel = startTolerantTimer(ms, () => reject(new Error(message)));
   });
   try {
     return await Promise.race([promise, late]);

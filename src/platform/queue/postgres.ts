@@ -6,7 +6,7 @@ import {
   type RedisQueueBackend,
   runMigrations,
 } from 'bullmq';
-import { createClient, MIGRATION, USUAL } from '../database/limits.ts';
+import { createClient, MIGRATION_LIMITS, REQUEST_LIMITS } from '../database/limits.ts';
 import { createPool } from '../database/pool.ts';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -31,7 +31,7 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
     // Every consumer keeps a connection for LISTEN.
     max: 8,
     // BullMQ's statements take milliseconds.
-    limits: { ...USUAL, statementMs: 10_000, silenceMs: 12_000 },
+    limits: { ...REQUEST_LIMITS, statementMs: 10_000, silenceMs: 12_000 },
     schema: SCHEMA,
     applicationName: 'inlet queue',
     onError: (error) => log.warn({ reason: error.message }, 'a queue connection broke'),
@@ -60,7 +60,7 @@ export function postgresBackend(databaseUrl: string, log: Logger): BullBackend {
 
 /** Creates or updates BullMQ's tables. Processes may call it concurrently. */
 export async function migrateQueue(databaseUrl: string): Promise<void> {
-  const client = createClient(databaseUrl, MIGRATION, 'inlet migrate');
+  const client = createClient(databaseUrl, MIGRATION_LIMITS, 'inlet migrate');
   await client.connect();
   try {
     await runMigrations(client, SCHEMA);

@@ -8,7 +8,7 @@ export const integer = (min: number, max: number) =>
     .regex(/^\d+$/)
     .transform(Number)
     .refine((n) => n >= min && n <= max)
-    .meta({ allowed: `a whole number from ${min} to ${max}` });
+    .meta({ describeAllowed: `a whole number from ${min} to ${max}` });
 
 export const url = (...schemes: string[]) =>
   z

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { StorageBackend, StoragePlace } from './backend.ts';
-import { folderIn } from './folder-backend.ts';
+import { folderPlace } from './folder-backend.ts';
 import { s3Backend } from './s3-backend.ts';
 
 /** All kinds of object storage. The first one that the environment configures is used. */
@@ -18,5 +18,5 @@ export function storagePlace(values: Record<string, unknown>, dataDir: string): 
     const place = backend.place(values);
     if (place) return place;
   }
-  return folderIn(dataDir);
+  return folderPlace(dataDir);
 }

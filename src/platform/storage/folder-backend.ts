@@ -16,8 +16,8 @@ import {
   ObjectNotFound,
   type ObjectStorage,
   type PutOptions,
-  refused,
   satisfiableRange,
+  storageRefused,
 } from './port.ts';
 import { Source } from './source.ts';
 import { webStream } from './web-stream.ts';
@@ -73,7 +73,7 @@ export class FolderStorage implements ObjectStorage {
       // The bytes written into it later are as durable as its name.
       await syncFolder(dirname(path));
     } catch (error) {
-      throw refused(error);
+      throw storageRefused(error);
     }
     return '';
   }
@@ -101,7 +101,7 @@ export class FolderStorage implements ObjectStorage {
   async complete({ key }: BegunObject): Promise<void> {
     const path = this.localPath(key);
     await this.#finish(this.#unfinishedPath(key), path).catch(async (error) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw refused(error);
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw storageRefused(error);
       await orNotFound(key, stat(path));
     });
   }
@@ -175,7 +175,7 @@ export class FolderStorage implements ObjectStorage {
     const disk = await statfs(this.#root).catch(() => undefined);
     if (!disk || disk.bavail * disk.bsize >= bytes) return;
     const full = new Error(`No space for ${bytes} bytes in ${this.#root}.`);
-    throw refused(Object.assign(full, { code: 'ENOSPC' }));
+    throw storageRefused(Object.assign(full, { code: 'ENOSPC' }));
   }
 
   async check(): Promise<void> {
@@ -246,7 +246,7 @@ async function orNotFound<T>(key: string, pending: Promise<T>): Promise<T> {
 const NO_OBJECTS: readonly string[] = ['.unfinished', 'lost+found', 'probe'];
 
 /** The default storage: a folder below `DATA_DIR`, created when it is opened. */
-export function folderIn(dataDir: string): StoragePlace {
+export function folderPlace(dataDir: string): StoragePlace {
   const root = join(dataDir, 'objects');
   return {
     name: `folder ${root} (DATA_DIR)`,

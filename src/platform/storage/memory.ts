@@ -1,5 +1,5 @@
 /** Suits a container of half a gigabyte. */
-export const DEFAULT_BYTES = 128 * 2 ** 20;
+export const DEFAULT_UPLOAD_MEMORY_BYTES = 128 * 2 ** 20;
 
 /** The number of smaller requests that may overtake a request for a large buffer. */
 const MOST_PASSED = 32;
@@ -22,7 +22,7 @@ export class UploadMemory {
   readonly #spare = new SpareBuffers();
   #used = 0;
 
-  constructor(total = DEFAULT_BYTES) {
+  constructor(total = DEFAULT_UPLOAD_MEMORY_BYTES) {
     this.#total = total;
   }
 

@@ -48,7 +48,7 @@ export class StorageRefused extends Error {
   override name = 'StorageRefused';
 }
 
-export function refused(cause: unknown): StorageRefused {
+export function storageRefused(cause: unknown): StorageRefused {
   return new StorageRefused('The object could not be stored.', { cause });
 }
 

@@ -11,7 +11,7 @@ const REMOVALS = 'inlet removals of objects';
 export const removalAllowed = sql<boolean>`(SELECT pg_try_advisory_xact_lock_shared(hashtextextended(${REMOVALS}, 0)))`;
 
 /** Keeps all processes from removing objects while the connection lives; false when another one does. */
-export async function keepObjects(client: pg.Client, waitMs = WAIT_MS): Promise<boolean> {
+export async function blockRemovals(client: pg.Client, waitMs = WAIT_MS): Promise<boolean> {
   for (const until = performance.now() + waitMs; ; await sleep(RETRY_MS)) {
     const { rows } = await client.query<{ kept: boolean }>(
       'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS kept',

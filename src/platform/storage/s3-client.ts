@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { patientTimer } from '../process/timeout.ts';
+import { startTolerantTimer } from '../process/timeout.ts';
 
 const CONNECT_MS = 5_000;
 /** From sending a request without a large body to the head of its answer. */
@@ -92,7 +92,7 @@ export function failWhenSilent(
 
 async function isProbeSilent(ask: (signal: AbortSignal) => Promise<unknown>, answerMs: number): Promise<boolean> {
   const limit = new AbortController();
-  const cancel = patientTimer(answerMs, () => limit.abort());
+  const cancel = startTolerantTimer(answerMs, () => limit.abort());
   // Any other error is an answer, or ends the request by itself.
   await ask(limit.signal).catch(() => undefined);
   cancel();

@@ -27,7 +27,7 @@ import {
   type ObjectStorage,
   type PutOptions,
   RangeNotSatisfiable,
-  refused,
+  storageRefused,
 } from './port.ts';
 import type { S3Clients } from './s3-client.ts';
 import { failWhenSilent, type SilenceLimits } from './s3-client.ts';
@@ -97,7 +97,7 @@ export class S3Storage implements ObjectStorage {
       return [partBytes(expectedBytes), UploadId, ...(again ? [AGAIN] : [])].join(' ');
     } catch (error) {
       if (!isRefusal(error)) onDoubt?.();
-      throw refused(error);
+      throw storageRefused(error);
     }
   }
 
@@ -127,7 +127,7 @@ export class S3Storage implements ObjectStorage {
       await completeParts(this.#client, where, receipts, rest);
       if (again) await this.#abortMultiparts(object.key);
     } catch (error) {
-      throw error instanceof NoSuchUpload ? new ObjectNotFound(object.key) : refused(error);
+      throw error instanceof NoSuchUpload ? new ObjectNotFound(object.key) : storageRefused(error);
     }
   }
 

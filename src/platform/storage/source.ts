@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { withTimeout } from '../process/timeout.ts';
 import type { MemoryShare } from './memory.ts';
-import { ObjectNotFound, type PutOptions, refused } from './port.ts';
+import { ObjectNotFound, type PutOptions, storageRefused } from './port.ts';
 
 type SourceOptions = Pick<PutOptions, 'signal' | 'onBytes' | 'disposable'>;
 
@@ -101,7 +101,7 @@ export class Source {
     } catch (error) {
       this.fail(error);
       const { reason } = this.signal;
-      throw this.#refused && !(reason instanceof ObjectNotFound) ? refused(reason) : reason;
+      throw this.#refused && !(reason instanceof ObjectNotFound) ? storageRefused(reason) : reason;
     } finally {
       this.#options.signal?.removeEventListener('abort', this.#onCallerAbort);
     }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
-import { couldSpeakFor, type Watched } from '../database/watch.ts';
+import { type ObservedPeriod, observedFor } from '../database/watch.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { ObjectStorage } from './port.ts';
 import { removalAllowed } from './removals.ts';
@@ -89,7 +89,7 @@ export const DEAD_OWNER = 'gone';
 export async function sweepStaging(
   { database, storage, log }: { database: Database; storage: ObjectStorage; log: Logger },
   leaseSeconds: number,
-  seen: Watched | undefined,
+  seen: ObservedPeriod | undefined,
 ): Promise<number> {
   let swept = 0;
   for (let batch = 0; batch < BATCHES; batch += 1) {
@@ -122,7 +122,7 @@ export async function sweepStaging(
 async function disownExpired(
   database: Database,
   leaseSeconds: number,
-  seen: Watched | undefined,
+  seen: ObservedPeriod | undefined,
 ): Promise<{ object_key: string; owner: string | null }[]> {
   return database.transaction().execute(async (trx) => {
     const expired = await trx
@@ -130,7 +130,7 @@ async function disownExpired(
       .select(['object_key', 'owner'])
       .where('expires_at', '<', sql<Date>`now()`)
       .where(removalAllowed)
-      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', DEAD_OWNER), couldSpeakFor(leaseSeconds, seen)]))
+      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', DEAD_OWNER), observedFor(leaseSeconds, seen)]))
       .orderBy('expires_at')
       .limit(BATCH)
       .forUpdate()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../database/kysely.ts';
-import type { Watched } from '../database/watch.ts';
+import type { ObservedPeriod } from '../database/watch.ts';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { objectKey } from './keys.ts';
@@ -138,7 +138,7 @@ export class StagingLedger {
   }
 
   /** Removes the objects of expired entries, then the entries. Safe to run concurrently. @returns their number */
-  async sweep(seen: Watched | undefined): Promise<number> {
+  async sweep(seen: ObservedPeriod | undefined): Promise<number> {
     const parts = { database: this.#database, storage: this.#storage, log: this.#log };
     return sweepStaging(parts, LEASE_SECONDS, seen);
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { patientTimer } from '../process/timeout.ts';
+import { startTolerantTimer } from '../process/timeout.ts';
 
 export interface StreamLimits {
   /** Longest wait in milliseconds for the next bytes; the pauses of the reader do not count. */
@@ -24,7 +24,8 @@ export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {})
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const cancel =
-        idleMs && patientTimer(idleMs, () => body.destroy(new Error('The object storage stopped sending an object.')));
+        idleMs &&
+        startTolerantTimer(idleMs, () => body.destroy(new Error('The object storage stopped sending an object.')));
       try {
         const next = await chunks.next();
         if (!next.done) return controller.enqueue(next.value);

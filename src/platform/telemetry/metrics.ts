@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Pulse } from './pulse.ts';
+import type { LoopMonitor } from './pulse.ts';
 
 /** The metrics of this process. Dashboards and alerts rely on their names and labels (docs/operating.md). */
 export const metrics = new Registry();
@@ -63,7 +63,7 @@ export const operationDeferrals = new Counter({
 });
 
 /** Starts the counters of an operation at zero: Prometheus misses the first increment of a new series. */
-export function expectOperation(operation: string): void {
+export function initOperationMetrics(operation: string): void {
   operationSeconds.zero({ operation, outcome: 'succeeded' });
   operationDeferrals.inc({ operation }, 0);
 }
@@ -99,7 +99,7 @@ const LAG_MS = 500;
 export interface ProcessParts {
   role: string;
   version: string;
-  pulse: Pulse;
+  pulse: LoopMonitor;
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>;
 }
 

@@ -1,18 +1,18 @@
-export interface Round {
+export interface MonitoredLoop {
   readonly name: string;
   /** Duration of the current run in milliseconds; 0 while idle. */
   runningMs(): number;
 }
 
 /** Detects loops that hang; nothing else would report them. */
-export class Pulse {
-  readonly #rounds: Round[] = [];
+export class LoopMonitor {
+  readonly #rounds: MonitoredLoop[] = [];
 
-  watch(...rounds: Round[]): void {
+  watch(...rounds: MonitoredLoop[]): void {
     this.#rounds.push(...rounds);
   }
 
-  get rounds(): readonly Round[] {
+  get rounds(): readonly MonitoredLoop[] {
     return this.#rounds;
   }
 

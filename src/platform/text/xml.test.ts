@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childOf, parseXml, XmlFault } from './xml.ts';
+import { childOf, InvalidXml, parseXml } from './xml.ts';
 
 test('names lose their prefixes, texts keep their characters', () => {
   const root = parseXml(
@@ -27,6 +27,6 @@ test.each([
   [`<a>${' '.repeat(2 ** 20)}</a>`, 'longer'],
   ['<a>&#xFFFFFF;</a>', 'allowed are &amp;'],
 ])('what is no XML for us is refused: %.40s', (text, reason) => {
-  expect(() => parseXml(text)).toThrow(XmlFault);
+  expect(() => parseXml(text)).toThrow(InvalidXml);
   expect(() => parseXml(text)).toThrow(reason);
 });

@@ -25,7 +25,7 @@ export interface XmlElement {
 }
 
 /** The text is not acceptable XML; the message completes "because". */
-export class XmlFault extends Error {
+export class InvalidXml extends Error {
   override name = 'XmlFault';
 }
 
@@ -52,23 +52,23 @@ const parser = new XMLParser({
   },
 });
 
-/** Parses an untrusted XML document of up to 1 MiB, without document type and custom entities. @throws {XmlFault} */
+/** Parses an untrusted XML document of up to 1 MiB, without document type and custom entities. @throws {InvalidXml} */
 export function parseXml(text: string): XmlElement {
   const document = text.replace(/^\uFEFF/, '').trim();
-  if (document.length > MAX_CHARACTERS) throw new XmlFault(`it is longer than ${MAX_CHARACTERS} characters`);
-  if (!document.startsWith('<')) throw new XmlFault('it does not begin with an element');
-  if (DECLARATION.test(document)) throw new XmlFault('it declares a document type or entities');
+  if (document.length > MAX_CHARACTERS) throw new InvalidXml(`it is longer than ${MAX_CHARACTERS} characters`);
+  if (!document.startsWith('<')) throw new InvalidXml('it does not begin with an element');
+  if (DECLARATION.test(document)) throw new InvalidXml('it declares a document type or entities');
   if ((document.match(VALUE) ?? []).length > MAX_ATTRIBUTES) {
-    throw new XmlFault(`it has more than ${MAX_ATTRIBUTES} attributes`);
+    throw new InvalidXml(`it has more than ${MAX_ATTRIBUTES} attributes`);
   }
   const validity = XMLValidator.validate(document);
-  if (validity !== true) throw new XmlFault(`it is not well-formed XML: see line ${validity.err.line}`);
+  if (validity !== true) throw new InvalidXml(`it is not well-formed XML: see line ${validity.err.line}`);
   let left = MAX_ELEMENTS;
   const elementOf = (node: Node): XmlElement | undefined => {
     const tag = Object.keys(node).find((key) => key !== ATTRIBUTES && key !== TEXT && key !== CDATA);
     if (tag === undefined) return undefined;
     left -= 1;
-    if (left < 0) throw new XmlFault(`it has more than ${MAX_ELEMENTS} elements`);
+    if (left < 0) throw new InvalidXml(`it has more than ${MAX_ELEMENTS} elements`);
     const inner = node[tag] as Node[];
     return {
       name: localName(tag),
@@ -81,7 +81,7 @@ export function parseXml(text: string): XmlElement {
     .map(elementOf)
     .filter((root) => root !== undefined);
   const [root, ...more] = roots;
-  if (!root || more.length > 0) throw new XmlFault('it is not a single element');
+  if (!root || more.length > 0) throw new InvalidXml('it is not a single element');
   return root;
 }
 
@@ -93,7 +93,7 @@ function treeOf(document: string): Node[] {
   try {
     return parser.parse(document) as Node[];
   } catch (error) {
-    throw error instanceof XmlFault ? error : new XmlFault('it is not well-formed XML');
+    throw error instanceof InvalidXml ? error : new InvalidXml('it is not well-formed XML');
   }
 }
 
@@ -117,6 +117,6 @@ function decode(text: string): string {
     const code = decimal ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);
     if (code <= 0x10ffff && !SURROGATES.test(String.fromCodePoint(code))) return String.fromCodePoint(code);
     const allowed = '&amp; &lt; &gt; &quot; &apos; and numeric references';
-    throw new XmlFault(`it holds ${JSON.stringify(reference.slice(0, 20))}; allowed are ${allowed}`);
+    throw new InvalidXml(`it holds ${JSON.stringify(reference.slice(0, 20))}; allowed are ${allowed}`);
   });
 }

@@ -4,7 +4,7 @@ import type { Policy } from './policy.ts';
 import { isRefusal, type Refusal, type UrlSigner } from './url-signer.ts';
 
 /** The settings for checking the address of a request. */
-export interface Signing {
+export interface SignatureCheck {
   signer: UrlSigner;
   /** The base of published URLs, without a slash at its end. */
   publicUrl: string;
@@ -14,7 +14,10 @@ export interface Signing {
  * Checks the signature of a request's address. Uses the public address, since a proxy may use another name for this
  * server.
  */
-export function checkSignature(c: Context, { signer, publicUrl }: Signing): { policy: Policy } | { refusal: Refusal } {
+export function checkSignature(
+  c: Context,
+  { signer, publicUrl }: SignatureCheck,
+): { policy: Policy } | { refusal: Refusal } {
   const { pathname, search } = new URL(c.req.url);
   const result = signer.verify(`${publicUrl}${pathname}${search}`, remoteAddress(c));
   return isRefusal(result) ? { refusal: result } : { policy: result };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_BYTES } from '../../../src/platform/storage/memory.ts';
+import { DEFAULT_UPLOAD_MEMORY_BYTES } from '../../../src/platform/storage/memory.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import type { Row } from '../support/figures.ts';
@@ -34,7 +34,7 @@ export async function measureDelivering(bench: Bench, { uploads, bytes, atOnce }
   memory.stop();
   await inlet.stop();
   await bench.reset();
-  const budget = bench.config.uploadMemoryBytes ?? DEFAULT_BYTES;
+  const budget = bench.config.uploadMemoryBytes ?? DEFAULT_UPLOAD_MEMORY_BYTES;
   return {
     label: `${uploads} x ${bytes / MIB} MiB at once${atOnce === undefined ? '' : `, ${atOnce} let in`}`,
     figures: {

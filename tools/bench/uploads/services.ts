@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { folderIn } from '../../../src/platform/storage/folder-backend.ts';
+import { folderPlace } from '../../../src/platform/storage/folder-backend.ts';
 import type { Bench } from '../setup/bench.ts';
 import { type Place, startServer } from './peers.ts';
 import type { StoreTask } from './s3-store.process.ts';
@@ -45,5 +45,5 @@ export async function findBuckets(bench: Bench): Promise<Buckets> {
 export async function makeFolder(bench: Bench): Promise<Place> {
   const dataDir = join(bench.folder, 'inlet');
   const env = { DATA_DIR: dataDir, S3_BUCKET: '' };
-  return { env, storage: await folderIn(dataDir).open() };
+  return { env, storage: await folderPlace(dataDir).open() };
 }

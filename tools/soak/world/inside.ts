@@ -1,7 +1,7 @@
 import { createDatabase, type Database } from '../../../src/platform/database/kysely.ts';
-import { MIGRATION } from '../../../src/platform/database/limits.ts';
+import { MIGRATION_LIMITS } from '../../../src/platform/database/limits.ts';
 import { createPool } from '../../../src/platform/database/pool.ts';
-import { folderIn } from '../../../src/platform/storage/folder-backend.ts';
+import { folderPlace } from '../../../src/platform/storage/folder-backend.ts';
 import type { ObjectStorage } from '../../../src/platform/storage/port.ts';
 import { bucketPlace } from '../../../src/platform/storage/s3-backend.ts';
 import type { TestS3 } from '../../../test/support/s3.ts';
@@ -9,7 +9,7 @@ import type { Cleanup } from '../../bench/support/cleanup.ts';
 
 /** A pool of this process's own, whose statements may take as long as they take. */
 export function openDatabase(url: string, cleanup: Cleanup): Database {
-  const pool = createPool(url, { limits: MIGRATION, onError: () => undefined });
+  const pool = createPool(url, { limits: MIGRATION_LIMITS, onError: () => undefined });
   cleanup.add(() => pool.end());
   return createDatabase(pool);
 }
@@ -19,7 +19,7 @@ export async function openStorage(dataDir: string, { s3 }: { s3?: TestS3 }, clea
   // The SDK reads the environment with its first request.
   if (s3) Object.assign(process.env, s3.env);
   const bucket = s3?.env.S3_BUCKET;
-  const place = bucket ? bucketPlace({ bucket, forcePathStyle: true }) : folderIn(dataDir);
+  const place = bucket ? bucketPlace({ bucket, forcePathStyle: true }) : folderPlace(dataDir);
   const storage = await place.open();
   cleanup.add(() => storage.close());
   await storage.check();

@@ -46,7 +46,7 @@ export class Nonces {
 }
 
 /** Returns a function that reads the shared signing key once. */
-export function nonceKeyOf(db: Queryable): () => Promise<Buffer> {
+export function nonceKeyReader(db: Queryable): () => Promise<Buffer> {
   let key: Promise<Buffer> | undefined;
   return () => {
     key ??= readKey(db).catch((error) => {

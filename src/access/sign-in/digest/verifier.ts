@@ -10,7 +10,7 @@ import {
 } from '../../accounts/secrets.ts';
 import type { Principal } from '../../principal.ts';
 import { FRESH_MS } from '../authenticator.ts';
-import { Attempts } from '../sign-in-throttle.ts';
+import { SignInAttempts } from '../sign-in-throttle.ts';
 import { VerifiedCredentialsCache } from '../verified-credentials.ts';
 import type { Nonces } from './nonces.ts';
 
@@ -130,7 +130,7 @@ interface Parts {
   directory: Pick<Directory, 'findAgent'>;
   nonces: Nonces;
   /** The failure counters shared with passwords. */
-  attempts?: Attempts;
+  attempts?: SignInAttempts;
   /** The base URL of this server, whose path a proxy may remove. */
   publicUrl: string;
 }
@@ -150,7 +150,7 @@ type DigestFault = 'wrong' | 'stale' | 'elsewhere';
  */
 export class DigestVerifier {
   readonly #parts: Parts;
-  readonly #attempts: Attempts;
+  readonly #attempts: SignInAttempts;
   readonly #prefix: string;
   readonly #now: () => number;
   /** Secrets that match no account. */
@@ -161,7 +161,7 @@ export class DigestVerifier {
   /** @param now a monotonic clock in milliseconds */
   constructor(parts: Parts, now: () => number = () => performance.now()) {
     this.#parts = parts;
-    this.#attempts = parts.attempts ?? new Attempts(now);
+    this.#attempts = parts.attempts ?? new SignInAttempts(now);
     this.#prefix = new URL(parts.publicUrl).pathname.replace(/\/+$/, '');
     this.#now = now;
   }

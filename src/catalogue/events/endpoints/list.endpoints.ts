@@ -6,10 +6,10 @@ import { atLeast } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
 import {
-  answerList,
   filterHelp,
   listHeaders,
   PageQuery,
+  respondWithList,
   sortParameter,
   UNKNOWN_FILTER,
   UNKNOWN_SORT,
@@ -55,7 +55,7 @@ export const listEvents = defineEndpoint({
     const wanted = query();
     const filters = c.req.queries('filter') ?? [];
     const options = { ...addresses, version, catalogs: catalogs.event };
-    return answerList(c, EVENT_LIST, {
+    return respondWithList(c, EVENT_LIST, {
       database,
       url: `${addresses.publicUrl}/api/events`,
       access: accessibleEvents(principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),

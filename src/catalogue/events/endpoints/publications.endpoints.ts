@@ -16,7 +16,7 @@ import {
 } from '#publications/index.ts';
 import { Publication, Publications } from '#publications/publication.schemas.ts';
 import { PublicationQuery, PublicationsQuery } from '#publications/query.schemas.ts';
-import { PUBLICATION_MISSING, UNABLE_TO_FIND } from '../refusals.ts';
+import { EVENT_NOT_FOUND, PUBLICATION_MISSING } from '../refusals.ts';
 import { eventParams } from './events.endpoints.ts';
 
 interface PublicationServices {
@@ -25,7 +25,7 @@ interface PublicationServices {
 }
 
 async function readPublications(database: Database, id: string, principal: Principal) {
-  await requireAccess(database, 'events', principal, id, 'read', UNABLE_TO_FIND);
+  await requireAccess(database, 'events', principal, id, 'read', EVENT_NOT_FOUND);
   return (await publicationsOfEvents(database, [id])).get(id) ?? [];
 }
 
@@ -38,7 +38,7 @@ export const listPublications = defineEndpoint({
   params: eventParams,
   query: PublicationsQuery,
   answers: { 200: { description: 'The publications.', body: Publications, example: [PUBLICATION] } },
-  refusals: [UNABLE_TO_FIND],
+  refusals: [EVENT_NOT_FOUND],
   handle: async ({ c, params, query }, { database, addresses }: PublicationServices) => {
     const { principal, version } = c.var;
     const publications = await readPublications(database, params.event_id, principal);
@@ -58,7 +58,7 @@ export const readPublication = defineEndpoint({
   },
   query: PublicationQuery,
   answers: { 200: { description: 'The publication.', body: Publication, example: PUBLICATION } },
-  refusals: [UNABLE_TO_FIND, PUBLICATION_MISSING],
+  refusals: [EVENT_NOT_FOUND, PUBLICATION_MISSING],
   handle: async ({ c, params, query }, { database, addresses }: PublicationServices) => {
     const { principal, version } = c.var;
     const { event_id: id, publication_id: publicationId } = params;

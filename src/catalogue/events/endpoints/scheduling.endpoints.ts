@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { requireAccess } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { answerConflicts, CONFLICT } from '#capture/schedules/answer-conflicts.ts';
-import { explainingConflicts } from '#capture/schedules/conflicts.ts';
+import { CONFLICT_ANSWER, conflictResponse } from '#capture/schedules/answer-conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
 import { SCHEDULING } from '#capture/schedules/examples.ts';
 import { scheduleJson } from '#capture/schedules/json.ts';
 import { parseSchedulingChange } from '#capture/schedules/parse.ts';
 import { scheduleOf } from '#capture/schedules/schedules.queries.ts';
 import { Scheduling, SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
-import { NO_END, UNPARSABLE_DATE, UNPARSABLE_HERE } from '#capture/states/refusals.ts';
+import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING_UPDATE } from '#capture/states/refusals.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { conditionalJson } from '#platform/http/answer/etag.ts';
@@ -16,7 +16,7 @@ import { atLeast } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { TextFlag } from '#platform/http/endpoint/query.schemas.ts';
 import { jsonText, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
-import { GONE, RECORDING_BEGUN, UNABLE_TO_FIND } from '../refusals.ts';
+import { EVENT_NOT_FOUND, EVENT_PART_MISSING, RECORDING_BEGUN } from '../refusals.ts';
 import type { SchedulingEdit } from '../update/edits.ts';
 import { updateEvent } from '../update/update-event.ts';
 import { EVENT_CHANGES } from '../versions.ts';
@@ -45,10 +45,10 @@ export const readScheduling = defineEndpoint({
     204: { description: 'The event is not scheduled.' },
     304: { description: 'The scheduling still has this `ETag`.' },
   },
-  refusals: [UNABLE_TO_FIND],
+  refusals: [EVENT_NOT_FOUND],
   handle: async ({ c, params }, { database }: Services) => {
     const id = params.event_id;
-    await requireAccess(database, 'events', c.var.principal, id, 'read', UNABLE_TO_FIND);
+    await requireAccess(database, 'events', c.var.principal, id, 'read', EVENT_NOT_FOUND);
     const schedule = await scheduleOf(database, id);
     return schedule ? conditionalJson(c, scheduleJson(schedule)) : c.body(null, 204);
   },
@@ -72,26 +72,33 @@ export const putScheduling = defineEndpoint({
     }),
     example: { scheduling: JSON.stringify(SCHEDULING), allowConflict: 'false' },
   },
-  answers: { 204: { description: 'The scheduling was changed.' }, 409: CONFLICT },
-  refusals: [UNPARSABLE_HERE, UNPARSABLE_DATE, NO_END, RECORDING_BEGUN, UNABLE_TO_FIND, GONE],
+  answers: { 204: { description: 'The scheduling was changed.' }, 409: CONFLICT_ANSWER },
+  refusals: [
+    UNPARSABLE_SCHEDULING_UPDATE,
+    UNPARSABLE_DATE,
+    NO_END,
+    RECORDING_BEGUN,
+    EVENT_NOT_FOUND,
+    EVENT_PART_MISSING,
+  ],
   handle: async ({ c, params, form }, { config, database }: Services) => {
     const { principal, version } = c.var;
     const id = params.event_id;
     try {
-      await requireAccess(database, 'events', principal, id, 'write', UNABLE_TO_FIND);
+      await requireAccess(database, 'events', principal, id, 'write', EVENT_NOT_FOUND);
       const { scheduling: text, allowConflict } = await form();
       const scheduling: SchedulingEdit = {
-        change: parseSchedulingChange(text, UNPARSABLE_HERE),
+        change: parseSchedulingChange(text, UNPARSABLE_SCHEDULING_UPDATE),
         gapMs: config.scheduling.minGapMs,
         allowConflict: allowConflict && principal.isAdmin() && atLeast(version, EVENT_CHANGES.allowConflict),
       };
-      const refusals = { missing: UNABLE_TO_FIND, unscheduled: () => GONE() };
-      await explainingConflicts(database, principal, (trx) =>
+      const refusals = { missing: EVENT_NOT_FOUND, unscheduled: () => EVENT_PART_MISSING() };
+      await withScheduleConflicts(database, principal, (trx) =>
         updateEvent(trx, id, { scheduling }, { principal, refusals }),
       );
       return c.body(null, 204);
     } catch (error) {
-      return answerConflicts(c, error);
+      return conflictResponse(c, error);
     }
   },
 });

@@ -10,7 +10,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/schemas.ts';
 import type { AudioStream, MediaStream, VideoStream } from '#platform/media/streams.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
-import { OUTSIDE_FILE, STORAGE_AWAY, serveFile } from '#publications/index.ts';
+import { RANGE_NOT_SATISFIABLE, STORAGE_UNAVAILABLE, serveFile } from '#publications/index.ts';
 import { eventParams } from '../endpoints/events.endpoints.ts';
 import { TRACK, TRACK_ID } from '../examples.ts';
 import { EVENT_MISSING, TRACK_MISSING } from '../refusals.ts';
@@ -164,7 +164,7 @@ export const downloadTrack = defineEndpoint({
     206: { description: 'The requested part of the file.', binary: true },
     304: { description: 'The file still has this `ETag`.' },
   },
-  refusals: [EVENT_MISSING, TRACK_MISSING, OUTSIDE_FILE, STORAGE_AWAY],
+  refusals: [EVENT_MISSING, TRACK_MISSING, RANGE_NOT_SATISFIABLE, STORAGE_UNAVAILABLE],
   handle: async ({ c, params }, { database, storage }: { database: Database; storage: ObjectStorage }) => {
     const { event_id: id, track_id: trackId } = params;
     await requireAccess(database, 'events', c.var.principal, id, 'read', EVENT_MISSING);

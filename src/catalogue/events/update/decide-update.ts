@@ -15,7 +15,7 @@ import {
 import type { CatalogValues } from '#metadata/catalog.ts';
 import { withoutUntouched } from '#metadata/columns.ts';
 import { requireValues } from '#metadata/parse.ts';
-import { Outdated } from '#platform/database/retry.ts';
+import { TransactionConflict } from '#platform/database/retry.ts';
 import type { Processing } from '#processing/processing.ts';
 import { isActive } from '#processing/states.ts';
 import { changedColumns } from '../columns.ts';
@@ -34,7 +34,7 @@ import {
 import { isMedia } from '../tracks.ts';
 import type { EventPart, EventWrite } from '../write-events.ts';
 import type { AclEdit, EventEdits, MetadataEdit, SchedulingEdit, TrackEdit } from './edits.ts';
-import type { Refusals } from './refusals.ts';
+import type { UpdateRefusals } from './refusals.ts';
 
 const EVENT_PARTS: readonly EventPart[] = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'];
 
@@ -53,12 +53,12 @@ export interface Decision {
  * the ACL and the tracks may not. Processing and scheduling may change until the recording of a scheduled event begins.
  *
  * @throws {HttpError} 400 for an edit that cannot be applied, 409 for a recording that the event does not await
- * @throws {Outdated} for a recording of an agent whose event has another recording
+ * @throws {TransactionConflict} for a recording of an agent whose event has another recording
  */
 export function decideUpdate(
   state: EventState,
   { metadata, acl, scheduling, processing, tracks }: EventEdits,
-  { actor, refusals }: { actor: string; refusals: Refusals },
+  { actor, refusals }: { actor: string; refusals: UpdateRefusals },
 ): Decision {
   const { row } = state;
   if (tracks) requireEditable(state, tracks, refusals);
@@ -124,7 +124,7 @@ export function refuseSecondRecording(eventId: string, progress: RecordingProgre
   if (progress === 'begun') throw RECORDED_ALREADY(eventId);
 }
 
-function requireEditable({ row, tracks, progress }: EventState, edit: TrackEdit, refusals: Refusals): void {
+function requireEditable({ row, tracks, progress }: EventState, edit: TrackEdit, refusals: UpdateRefusals): void {
   if (edit.kind === 'tracks') {
     if (isActive(row.processing_state)) throw refusals.processing(row.id);
     return;
@@ -132,7 +132,7 @@ function requireEditable({ row, tracks, progress }: EventState, edit: TrackEdit,
   if (edit.from === 'agent') {
     const hasMedia = tracks.some(({ isMedia }) => isMedia);
     if (awaitsDelivery(row, hasMedia)) return;
-    throw new Outdated('The event has another recording now.');
+    throw new TransactionConflict('The event has another recording now.');
   }
   refuseSecondRecording(row.id, progress);
   // The event was deleted and created again during the upload.
@@ -173,7 +173,7 @@ function holds(stored: CatalogValues | undefined, values: CatalogValues): boolea
 }
 
 /** Returns the entries of the event's own list, or undefined if nothing changes. */
-function decideAcl({ row, acl }: EventState, edit: AclEdit, refusals: Refusals): readonly AclEntry[] | undefined {
+function decideAcl({ row, acl }: EventState, edit: AclEdit, refusals: UpdateRefusals): readonly AclEntry[] | undefined {
   const edited = entriesAfter(edit, acl.entries);
   if (isActive(row.processing_state)) throw refusals.processing(row.id);
   return acl.own && isDeepStrictEqual(acl.entries.map(plain), edited.map(plain)) ? undefined : edited;
@@ -206,7 +206,7 @@ function requireProcessable({ progress }: EventState, processing: Processing): v
 function decideSchedule(
   { row, schedule: from, progress, references }: EventState,
   { change }: SchedulingEdit,
-  refusals: Refusals,
+  refusals: UpdateRefusals,
 ): Schedule | undefined {
   if (!from) throw refusals.unscheduled(row.id);
   const { agentId = from.agentId, inputs = from.inputs } = change;

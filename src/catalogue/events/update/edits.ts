@@ -4,7 +4,7 @@ import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import type { Processing } from '#processing/processing.ts';
 import { chosenSeries } from '../columns.ts';
-import type { Referred } from '../event-state.ts';
+import type { ReferredIds } from '../event-state.ts';
 import type { NewTrack } from '../tracks.ts';
 
 /** The edits of an event. Missing properties change nothing. */
@@ -61,7 +61,7 @@ export interface ReplacedTracks {
 }
 
 /** Returns the resources that edits refer to. */
-export function referredIn({ metadata, scheduling }: EventEdits): Referred {
+export function referredIn({ metadata, scheduling }: EventEdits): ReferredIds {
   const agentId = scheduling?.change.agentId;
   if (!metadata || metadata.kind === 'remove') return { agentId };
   const values: CatalogValues = metadata.given.get(metadata.catalogs.common.flavor) ?? new Map();

@@ -3,7 +3,7 @@ import type { HttpError } from '#platform/http/errors/errors.ts';
 import { ACL_LOCKED, EVENT_MISSING, NOT_SCHEDULED } from '../refusals.ts';
 
 /** The refusals of edits that the state of the event does not allow. Endpoints have different sentences. */
-export interface Refusals {
+export interface UpdateRefusals {
   /** The event does not exist, or the principal may not read it. */
   missing(id: string): HttpError;
   /** The principal may read but not write the event. */
@@ -15,7 +15,7 @@ export interface Refusals {
 }
 
 /** The default refusals. */
-export const REFUSALS: Refusals = {
+export const REFUSALS: UpdateRefusals = {
   missing: EVENT_MISSING,
   denied: UNAUTHORIZED,
   processing: () => ACL_LOCKED(),

@@ -1,12 +1,12 @@
 import type { Transaction } from '#platform/database/kysely.ts';
-import { Outdated } from '#platform/database/retry.ts';
+import { TransactionConflict } from '#platform/database/retry.ts';
 import { lockEvent, type Sender } from '../event-state.ts';
 import { writeEvents } from '../write-events.ts';
 import { type Decision, decideUpdate } from './decide-update.ts';
 import { type EventEdits, referredIn } from './edits.ts';
-import { REFUSALS, type Refusals } from './refusals.ts';
+import { REFUSALS, type UpdateRefusals } from './refusals.ts';
 
-const DELETED = () => new Outdated('The event has been deleted.');
+const DELETED = () => new TransactionConflict('The event has been deleted.');
 
 /**
  * Updates an event: loads its state once, decides, and writes. The caller removes the objects of new tracks from the staging
@@ -16,13 +16,13 @@ const DELETED = () => new Outdated('The event has been deleted.');
  * @param by.refusals refusals that differ from the default
  * @throws {HttpError} 404 for an event that the sender may not read, 401 for one it may not write
  * @throws {ScheduleOverlap} if the agent has another recording at that time
- * @throws {Outdated} for a recording of an agent whose event was deleted or has another recording
+ * @throws {TransactionConflict} for a recording of an agent whose event was deleted or has another recording
  */
 export async function updateEvent(
   trx: Transaction,
   id: string,
   edits: EventEdits,
-  by: Sender & { refusals?: Partial<Refusals> | undefined },
+  by: Sender & { refusals?: Partial<UpdateRefusals> | undefined },
 ): Promise<Omit<Decision, 'write'>> {
   const refusals = { ...REFUSALS, ...by.refusals };
   const { tracks } = edits;

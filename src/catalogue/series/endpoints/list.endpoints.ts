@@ -4,10 +4,10 @@ import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
 import {
-  answerList,
   filterHelp,
   listHeaders,
   PageQuery,
+  respondWithList,
   sortParameter,
   UNKNOWN_FILTER,
   UNKNOWN_SORT,
@@ -50,7 +50,7 @@ export const listSeries = defineEndpoint({
   handle: ({ c, query }, { config, database }: Services) => {
     const { principal, version } = c.var;
     const wanted = query();
-    return answerList(c, SERIES_LIST, {
+    return respondWithList(c, SERIES_LIST, {
       database,
       url: `${config.publicUrl}/api/series`,
       access: accessibleSeries(principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),

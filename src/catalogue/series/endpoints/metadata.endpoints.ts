@@ -6,7 +6,13 @@ import { withoutUntouched } from '#metadata/columns.ts';
 import { changesFields, deletesCatalog, readsCatalogs } from '#metadata/declarations.ts';
 import { catalogJson, fieldsJson } from '#metadata/json.ts';
 import { parseFieldEntries, parseKnownCatalogs, readFieldEntries, requireValues } from '#metadata/parse.ts';
-import { FIELD_NOT_FOUND, FIELD_REQUIRED, NO_METADATA, NOT_PARSABLE, UNREADABLE_FIELDS } from '#metadata/refusals.ts';
+import {
+  FIELD_NOT_FOUND,
+  FIELD_REQUIRED,
+  FULL_UPDATE_UNPARSABLE,
+  NO_METADATA,
+  UNREADABLE_FIELDS,
+} from '#metadata/refusals.ts';
 import { CatalogJson, CatalogType } from '#metadata/schemas.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
@@ -15,7 +21,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { SERIES_CATALOGS, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
 import { GONE, MANDATORY_CATALOG, NO_CATALOG, NO_FLAVOR, SERIES_MISSING, TYPE_MISSING } from '../refusals.ts';
 import { findSeries, lockSeries, recordChange } from '../series-queries.ts';
-import { catalogsOf, type FilledCatalog, updateMetadata } from '../update-metadata.ts';
+import { catalogsOf, type FilledCatalog, updateSeriesMetadata } from '../update-metadata.ts';
 import { exampleMetadata, seriesMetadata, seriesParams } from './series.endpoints.ts';
 
 interface Services {
@@ -80,7 +86,7 @@ export const putSeriesFields = defineEndpoint({
       return new Map([[catalog.flavor, values]]);
     };
     const filled = await inTransaction(database, (trx) =>
-      updateMetadata(trx, { principal, id, changes, catalogs: catalogs.series }),
+      updateSeriesMetadata(trx, { principal, id, changes, catalogs: catalogs.series }),
     );
     return versionedJson(c, filled.map(toJson));
   },
@@ -122,7 +128,7 @@ export const putSeries = defineEndpoint({
   params: seriesParams,
   form: { schema: z.object({ metadata: seriesMetadata }), example: { metadata: exampleMetadata } },
   answers: ALL_CATALOGS,
-  refusals: [NOT_PARSABLE, GONE],
+  refusals: [FULL_UPDATE_UNPARSABLE, GONE],
   handle: async ({ c, params, fields }, { database, catalogs }: Services) => {
     const { principal } = c.var;
     const id = params.series_id;
@@ -135,7 +141,7 @@ export const putSeries = defineEndpoint({
       return values;
     };
     const filled = await inTransaction(database, (trx) =>
-      updateMetadata(trx, { principal, id, changes, catalogs: set, missing: GONE }),
+      updateSeriesMetadata(trx, { principal, id, changes, catalogs: set, missing: GONE }),
     );
     return versionedJson(c, filled.map(toJson));
   },

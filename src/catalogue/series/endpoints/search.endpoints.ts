@@ -3,7 +3,7 @@ import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { flag } from '#platform/http/endpoint/query.schemas.ts';
-import { answerList, listHeaders, PageQuery, UNKNOWN_SORT } from '#platform/http/list/index.ts';
+import { listHeaders, PageQuery, respondWithList, UNKNOWN_SORT } from '#platform/http/list/index.ts';
 import { SERIES } from '../examples.ts';
 import { accessibleSeries, SERIES_LIST, seriesRowsJson } from '../list.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from '../refusals.ts';
@@ -73,7 +73,7 @@ export const searchSeries = defineEndpoint({
   handle: ({ c, query }, { config, database }: Services) => {
     const { principal, version } = c.var;
     const wanted = query();
-    return answerList(c, SERIES_LIST, {
+    return respondWithList(c, SERIES_LIST, {
       database,
       url: `${config.publicUrl}/api/series/series.json`,
       access: accessibleSeries(principal, wanted.edit ? 'write' : 'read'),

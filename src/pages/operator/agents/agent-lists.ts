@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { AgentAtWork } from '#capture/reports/at-work.queries.ts';
+import type { AgentActivity } from '#capture/reports/at-work.queries.ts';
 import type { FailedRecording, RecordingOfAgent } from '#capture/reports/failed.queries.ts';
-import type { BegunDraft } from '#ingest/begun-drafts.ts';
+import type { UnfinishedDraft } from '#ingest/begun-drafts.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { age, titleOf } from '../frame/page-elements.ts';
 import { sizeOf } from '../frame/words.ts';
@@ -14,7 +14,7 @@ const TROUBLES = {
 };
 
 /** A list of capture agents with their current and next recordings. */
-export function agentList(agents: readonly AgentAtWork[], now: Date): Html {
+export function agentList(agents: readonly AgentActivity[], now: Date): Html {
   return html`<ul class="agents">
 <li class="heads" aria-hidden="true"><span>Agent</span><span>State</span><span>Now</span><span>Next</span></li>
 ${agents.map(
@@ -26,11 +26,11 @@ ${agents.map(
 }
 
 /** The same facts of one agent, without its name. */
-export function agentCard(agent: AgentAtWork, now: Date): Html {
+export function agentCard(agent: AgentActivity, now: Date): Html {
   return html`<div class="agents one"><div class="card">${cells(agent, now)}</div></div>`;
 }
 
-function cells(agent: AgentAtWork, now: Date, name?: Html): Html {
+function cells(agent: AgentActivity, now: Date, name?: Html): Html {
   const timeZone = knownZone(agent.timeZone);
   const today = todayIn(timeZone, now);
   return html`<div class="agent">${name ? html`<strong>${name}</strong>` : ''}<small>${timeZone}</small>${agent.url === '' ? '' : html`<small>${addressLink(agent.url)}</small>`}</div>
@@ -38,22 +38,22 @@ function cells(agent: AgentAtWork, now: Date, name?: Html): Html {
 <div class="work${agent.current ? '' : ' free'}"><span class="label">Now</span>${agent.current ? html`${work(agent.current)}${trouble(agent)}` : html`<span class="none">nothing</span>`}</div>
 <div class="work${agent.next ? '' : ' free'}"><span class="label">Next</span>${agent.next ? work(agent.next) : html`<span class="none">nothing</span>`}</div>`;
 
-  function work(period: NonNullable<AgentAtWork['next']>): Html {
+  function work(period: NonNullable<AgentActivity['next']>): Html {
     return html`<span class="title">${titleOf(period)}</span> <span class="times">${timesOf(period, timeZone, today)}</span>`;
   }
 }
 
-function lastSeen({ state, seenAt }: AgentAtWork, now: Date): Html {
+function lastSeen({ state, seenAt }: AgentActivity, now: Date): Html {
   if (seenAt === null) return html`<small>never seen</small>`;
   return state === 'offline' ? html`` : html`<small>seen ${age(seenAt, now)} ago</small>`;
 }
 
-function failures({ failed }: AgentAtWork): Html {
+function failures({ failed }: AgentActivity): Html {
   if (failed === 0) return html``;
   return html`<small class="alarm">${failed === 1 ? '1 recording failed' : `${failed} recordings failed`} recently</small>`;
 }
 
-function trouble({ current }: AgentAtWork): Html {
+function trouble({ current }: AgentActivity): Html {
   return current?.trouble ? html`<strong class="alarm">${TROUBLES[current.trouble]}</strong>` : html``;
 }
 
@@ -106,7 +106,7 @@ ${recordings.map(
 }
 
 /** Packages that are not part of an event; empty without any. */
-export function packagesSection(drafts: readonly BegunDraft[], now: Date): Html {
+export function packagesSection(drafts: readonly UnfinishedDraft[], now: Date): Html {
   if (drafts.length === 0) return html``;
   return html`<section aria-labelledby="packages"><h2 id="packages">Packages not yet ingested</h2>
 <p>Packages in progress or abandoned.</p>

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { type AgentsAtWork, agentsAtWork } from '#capture/reports/at-work.queries.ts';
+import { type AgentActivityList, listAgentActivity } from '#capture/reports/at-work.queries.ts';
 import { failedRecordings, uploadingRecordings } from '#capture/reports/failed.queries.ts';
-import { timetable } from '#capture/schedules/timetable.queries.ts';
-import { begunDrafts, PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
+import { listPlannedRecordings } from '#capture/schedules/timetable.queries.ts';
+import { listUnfinishedDrafts, PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
@@ -76,10 +76,10 @@ async function allPage(
   const { recordingGraceMs: graceMs } = config.scheduling;
   const { now } = setting;
   const [all, failed, uploading, drafts] = await Promise.all([
-    agentsAtWork(database, { search }, MOST_AGENTS),
+    listAgentActivity(database, { search }, MOST_AGENTS),
     failedRecordings(database, { graceMs, most: MOST_ROWS }),
     uploadingRecordings(database, { most: MOST_ROWS }),
-    begunDrafts(database, { door: PACKAGE_DOOR, most: MOST_ROWS }),
+    listUnfinishedDrafts(database, { door: PACKAGE_DOOR, most: MOST_ROWS }),
   ]);
   const zones = all.agents.map(({ timeZone }) => knownZone(timeZone));
   const day = asked ?? todayIn(mostFrequent(zones) ?? 'UTC', now);
@@ -108,7 +108,7 @@ ${legend()}
 
 async function planOf(
   database: AgentsServices['database'],
-  { agents }: AgentsAtWork,
+  { agents }: AgentActivityList,
   day: Day,
   setting: PlanSetting,
 ): Promise<Plan> {
@@ -116,11 +116,11 @@ async function planOf(
     .map(({ id, timeZone }) => ({ id, timeZone: knownZone(timeZone) }))
     .sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
   const wanted = rows.map(({ id, timeZone }) => ({ agentId: id, ...periodOfDays(day, 1, timeZone) }));
-  const found = Map.groupBy(await timetable(database, wanted, MOST_OF_DAY), ({ agentId }) => agentId);
+  const found = Map.groupBy(await listPlannedRecordings(database, wanted, MOST_OF_DAY), ({ agentId }) => agentId);
   return dayPlan({ day, agents: rows.map((row) => ({ ...row, recordings: found.get(row.id) ?? [] })) }, setting);
 }
 
-function summary({ count, inTrouble, agents }: AgentsAtWork, search: string): Html | string {
+function summary({ count, inTrouble, agents }: AgentActivityList, search: string): Html | string {
   if (count === 0) {
     return search === ''
       ? 'No capture agent has reported, and nothing is scheduled.'
@@ -149,13 +149,13 @@ async function agentPage(
   const { now } = setting;
   const {
     agents: [agent],
-  } = await agentsAtWork(database, { id }, 1);
+  } = await listAgentActivity(database, { id }, 1);
   if (!agent) throw notFound(`Capture agent '${id}' does not exist.`);
   const timeZone = knownZone(agent.timeZone);
   const monday = week ?? mondayOf(todayIn(timeZone, now));
   const { recordingGraceMs: graceMs } = config.scheduling;
   const [recordings, failed, uploading] = await Promise.all([
-    timetable(database, [{ agentId: id, ...periodOfDays(monday, 7, timeZone) }], MOST_OF_WEEK),
+    listPlannedRecordings(database, [{ agentId: id, ...periodOfDays(monday, 7, timeZone) }], MOST_OF_WEEK),
     failedRecordings(database, { agentId: id, graceMs, most: MOST_ROWS }),
     uploadingRecordings(database, { agentId: id, most: MOST_ROWS }),
   ]);

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
-import { Assets, packaged, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
+import { Assets, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { browserModules } from '#platform/http/answer/browser-modules.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -22,7 +22,7 @@ const PAGES = [
 
 const ASSETS = new Assets({
   ...browserModules(new URL('./browser/', import.meta.url)),
-  'idiomorph.js': packaged('idiomorph/dist/idiomorph.min.js', SCRIPT_TYPE),
+  'idiomorph.js': packageFile('idiomorph/dist/idiomorph.min.js', SCRIPT_TYPE),
 });
 
 /** The scripts of the pages for operators. They hold nothing confidential. */

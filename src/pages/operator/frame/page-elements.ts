@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { Html } from '#platform/http/answer/page.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
-import type { WantedState } from '#processing/workflow.schemas.ts';
+import type { RequestedState } from '#processing/workflow.schemas.ts';
 import { elementUrl, type PublicationElement, watchUrl } from '#publications/model.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
@@ -80,7 +80,7 @@ export function stateOf(state: string): Html {
 /** A button that controls the latest workflow of a recording. `back` names the page that shows the result. */
 export function workflowButton(
   { eventId, title, workflowId }: { eventId: string; title: string; workflowId: number },
-  { wanted, name, kind = '' }: { wanted: WantedState; name: string; kind?: 'quiet' | 'danger' | '' },
+  { wanted, name, kind = '' }: { wanted: RequestedState; name: string; kind?: 'quiet' | 'danger' | '' },
   { root, back }: { root: string; back: 'now' | 'recording' },
 ): Html {
   return html`<form method="post" action="${recordingAddress(eventId, root)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="${back}"><button class="${kind}" id="${wanted}-${workflowId}" aria-label="${name} ${title.trim() || 'Untitled'}">${name}</button></form>`;

@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { agentsAtWork } from '#capture/reports/at-work.queries.ts';
-import { incomingUploads } from '#ingest/incoming.queries.ts';
-import { waitingUploads } from '#ingest/tus/uploads.ts';
+import { listAgentActivity } from '#capture/reports/at-work.queries.ts';
+import { listIncomingUploads } from '#ingest/incoming.queries.ts';
+import { listWaitingUploads } from '#ingest/tus/uploads.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { WorkQueue } from '#platform/queue/port.ts';
-import { laneSettings } from '#processing/lane-settings.ts';
-import { workerProcesses } from '#processing/worker-processes.ts';
+import { listLaneSettings } from '#processing/lane-settings.ts';
+import { listWorkerProcesses } from '#processing/worker-processes.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
@@ -45,11 +45,11 @@ export const operatorDashboard = defineEndpoint({
         runningOperations(database, MOST_RUNNING),
         queuedRecordings(database, MOST_QUEUED),
         pausedRecordings(database, MOST_QUEUED),
-        incomingUploads(database, MOST_UPLOADS),
-        waitingUploads(database, MOST_UPLOADS),
-        agentsAtWork(database, { search: '' }, MOST_AGENTS),
-        workerProcesses(database),
-        laneSettings(database),
+        listIncomingUploads(database, MOST_UPLOADS),
+        listWaitingUploads(database, MOST_UPLOADS),
+        listAgentActivity(database, { search: '' }, MOST_AGENTS),
+        listWorkerProcesses(database),
+        listLaneSettings(database),
         answerOf('The queue', findPausedQueues(queue)),
       ]);
     const content = html`${searchForm(setting.root)}

@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import { sql } from 'kysely';
-import type { AgentsAtWork } from '#capture/reports/at-work.queries.ts';
+import type { AgentActivityList } from '#capture/reports/at-work.queries.ts';
 import type { IncomingUpload } from '#ingest/incoming.queries.ts';
-import type { waitingUploads } from '#ingest/tus/uploads.ts';
+import type { listWaitingUploads } from '#ingest/tus/uploads.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/page.ts';
 import { LANES, type Lane, type WorkQueue } from '#platform/queue/port.ts';
 import type { LaneSetting } from '#processing/lane-settings.ts';
 import type { WorkerProcess } from '#processing/worker-processes.ts';
-import type { WantedState } from '#processing/workflow.schemas.ts';
+import type { RequestedState } from '#processing/workflow.schemas.ts';
 import {
   type Answer,
   age,
@@ -124,7 +124,7 @@ function runningRow(running: RunningOperation, { now, root }: PageSetting): Html
   const { workflowId, operation, progress, worker, since, attempt, state } = running;
   const percent = Math.round(progress * 100);
   const facts = [state === 'PAUSED' ? 'pauses after this operation' : '', attempt > 1 ? `attempt ${attempt}` : ''];
-  const button = (wanted: WantedState, name: string, kind: 'quiet' | 'danger') =>
+  const button = (wanted: RequestedState, name: string, kind: 'quiet' | 'danger') =>
     workflowButton(running, { wanted, name, kind }, { root, back: 'now' });
   return html`<li id="run-${workflowId}"><div>${recordingLink(running, root)} <span class="faint">${facts.filter(Boolean).join(', ')}</span></div>
 <div><span>${operation} <span class="faint">for ${age(since, now)}</span></span><progress data-workflow="${workflowId}" value="${progress}" max="1" aria-label="${operation}: ${percent} percent"></progress></div>
@@ -187,7 +187,7 @@ function countOf(count: number): string {
 /** Uploads in progress, and resumable uploads that are not finished. */
 export function uploadsSection(
   incoming: { count: number; bytes: number; latest: IncomingUpload[] },
-  resumable: Awaited<ReturnType<typeof waitingUploads>>,
+  resumable: Awaited<ReturnType<typeof listWaitingUploads>>,
   { now, root }: PageSetting,
 ): Html {
   const count = incoming.count + resumable.count;
@@ -210,7 +210,7 @@ function uploadRow(
 }
 
 /** The capture agents, those that need attention first. */
-export function agentsSection({ count, inTrouble, agents }: AgentsAtWork, { now, root }: PageSetting): Html | '' {
+export function agentsSection({ count, inTrouble, agents }: AgentActivityList, { now, root }: PageSetting): Html | '' {
   if (count === 0) return '';
   const attention = html`, <span class="alarm">${inTrouble === 1 ? '1 needs' : `${inTrouble} need`} attention</span>`;
   return liveSection(

@@ -8,8 +8,8 @@ import { notFound } from '#platform/http/errors/errors.ts';
 import { LANES, type WorkQueue } from '#platform/queue/port.ts';
 import type { StoragePlace } from '#platform/storage/backend.ts';
 import type { ObjectStorage } from '#platform/storage/port.ts';
-import { laneSettings, setLane } from '#processing/lane-settings.ts';
-import { drain, workerProcesses } from '#processing/worker-processes.ts';
+import { listLaneSettings, updateLane } from '#processing/lane-settings.ts';
+import { listWorkerProcesses, setDraining } from '#processing/worker-processes.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage, redirectWithNotice } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
@@ -46,7 +46,7 @@ export const operatorSystem = defineEndpoint({
   handle: async ({ c }, { database, queue, storage, streams, config }: Services) => {
     const setting = { now: new Date(), root: rootFrom(c) };
     const [workers, running, lanes, facts, jobs, stored] = await Promise.all([
-      answerOf('The database', workerProcesses(database)),
+      answerOf('The database', listWorkerProcesses(database)),
       answerOf('The database', runningOperations(database, MOST_RUNNING)),
       answerOf('The database', lanesOf(database)),
       answerOf('The database', databaseFacts(database)),
@@ -98,7 +98,7 @@ export const operatorLanes = defineEndpoint({
   },
   handle: async ({ c, form }, { database }: Services) => {
     const { lane, paused, concurrency } = await form();
-    await setLane(database, lane, {
+    await updateLane(database, lane, {
       ...(paused !== undefined && { paused: paused === 'true' }),
       ...(concurrency !== undefined && { concurrency: concurrency === '' ? null : Number(concurrency) }),
       by: c.var.principal.username,
@@ -123,7 +123,7 @@ export const operatorWorkers = defineEndpoint({
   },
   handle: async ({ c, form }, { database }: Services) => {
     const { worker, draining } = await form();
-    if (!(await drain(database, worker, draining === 'true'))) throw notFound();
+    if (!(await setDraining(database, worker, draining === 'true'))) throw notFound();
     const state =
       draining === 'true' ? 'accepts no new work and finishes its running operations' : 'accepts work again';
     return redirectWithNotice(c, PATH, `${worker} ${state}.`);
@@ -131,7 +131,7 @@ export const operatorWorkers = defineEndpoint({
 });
 
 async function lanesOf(database: Database) {
-  const [loads, settings] = await Promise.all([laneLoads(database, LANES), laneSettings(database)]);
+  const [loads, settings] = await Promise.all([laneLoads(database, LANES), listLaneSettings(database)]);
   return { loads, settings };
 }
 

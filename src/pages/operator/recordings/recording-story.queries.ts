@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Change } from '#changes/change.ts';
-import { lastChangesOf } from '#changes/read.ts';
+import { readLastChangesOfEvent } from '#changes/read.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { Publication, PublicationElement } from '#publications/model.ts';
 import { publicationsOfEvents } from '#publications/queries.ts';
@@ -58,7 +58,7 @@ export async function recordingStory(db: Queryable, id: string): Promise<Recordi
     tracksOf(db, id),
     workflowsOf(db, id),
     publicationsOfEvents(db, [id]),
-    lastChangesOf(db, id, MOST_CHANGES),
+    readLastChangesOfEvent(db, id, MOST_CHANGES),
   ]);
   return { event, tracks, workflows, publications: publications.get(id) ?? [], changes };
 }

@@ -7,8 +7,8 @@ import { notFound } from '#platform/http/errors/errors.ts';
 import type { MediaStream } from '#platform/media/streams.ts';
 import type { WorkflowDefinition } from '#processing/definition.ts';
 import type { WorkflowDefinitions } from '#processing/definitions.ts';
-import { whyNotNow } from '#processing/start-on-request.ts';
-import type { WantedState } from '#processing/workflow.schemas.ts';
+import { notReadyReason } from '#processing/start-on-request.ts';
+import type { RequestedState } from '#processing/workflow.schemas.ts';
 import type { PublicationAddresses } from '#publications/presentation.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { operatorPage } from '../frame/operator-page.ts';
@@ -112,7 +112,7 @@ function actionsOf(
 ): Html {
   const [latest] = workflows;
   const about = { eventId: id, title: event.title };
-  const button = (wanted: WantedState, name: string, kind?: 'quiet' | 'danger') =>
+  const button = (wanted: RequestedState, name: string, kind?: 'quiet' | 'danger') =>
     workflowButton({ ...about, workflowId: latest?.id ?? 0 }, { wanted, name, kind }, { root, back: 'recording' });
   const [pause, stop] = [button('paused', 'Pause', 'quiet'), button('stopped', 'Stop', 'danger')];
   const retry = button('retry', 'Retry');
@@ -126,7 +126,7 @@ function actionsOf(
   };
   const recorded = tracks.some(({ is_media }) => is_media);
   const start =
-    whyNotNow({ ...event, recorded }) !== undefined
+    notReadyReason({ ...event, recorded }) !== undefined
       ? ''
       : html`<form method="post" action="${recordingAddress(id, root)}/start"><select name="definition" aria-label="Workflow">${definitions.map(({ id, title }) => html`<option value="${id}">${title}</option>`)}</select> <button class="quiet">Start workflow</button></form>`;
   return html`${buttons[latest?.state ?? ''] ?? ''}${start}${deleteForm(about, root)}`;

@@ -1,17 +1,17 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { numberIn } from '#notifications/webhooks/lookup.ts';
+import { parseId } from '#notifications/webhooks/lookup.ts';
 import { newSecret } from '#notifications/webhooks/message.ts';
 import {
   changeWebhook,
   createWebhook,
   deleteWebhook,
   deliveriesOf,
+  readWebhooks,
   retryDelivery,
-  webhooks,
 } from '#notifications/webhooks/queries.ts';
-import { tryOut } from '#notifications/webhooks/try-out.ts';
+import { sendTestMessage } from '#notifications/webhooks/try-out.ts';
 import {
   checkedFilter,
   checkedUrl,
@@ -49,7 +49,7 @@ export const operatorWebhooks = defineEndpoint({
   handle: async ({ c }, { database }: Services) => {
     const root = rootFrom(c);
     const parked = { state: 'parked', limit: MOST_PARKED, offset: 0 } as const;
-    const shown = (await webhooks(database)).map(async (webhook) =>
+    const shown = (await readWebhooks(database)).map(async (webhook) =>
       webhookHtml(webhook, webhook.parked > 0 ? await deliveriesOf(database, webhook.identifier, parked) : [], root),
     );
     return operatorPage(c, {
@@ -102,12 +102,12 @@ export const operatorChangeWebhook = defineEndpoint({
   },
   handle: async ({ c, params, form }, { database }: Services) => {
     const { action, delivery } = await form();
-    const id = numberIn(params.webhook_id);
-    const [webhook] = await webhooks(database, id);
+    const id = parseId(params.webhook_id);
+    const [webhook] = await readWebhooks(database, id);
     if (!webhook) throw notFound();
     switch (action) {
       case 'test': {
-        const test = await tryOut(database, id);
+        const test = await sendTestMessage(database, id);
         if (!test) throw notFound();
         const { state, status, error } = test;
         const outcome = state === 'delivered' ? `The receiver answered ${status}.` : error;
@@ -121,7 +121,7 @@ export const operatorChangeWebhook = defineEndpoint({
         await deleteWebhook(database, id);
         return redirectWithNotice(c, PATH, 'The webhook is deleted.');
       case 'send-again':
-        if (!(await retryDelivery(database, id, numberIn(delivery)))) throw notFound();
+        if (!(await retryDelivery(database, id, parseId(delivery)))) throw notFound();
         return redirectWithNotice(c, PATH, 'The message is sent again.');
     }
   },

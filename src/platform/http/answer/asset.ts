@@ -55,7 +55,7 @@ export class Assets {
 }
 
 /** Returns a file of an npm package, such as `package/path`. */
-export function packaged(file: string, type: string): AssetSource {
+export function packageFile(file: string, type: string): AssetSource {
   const path = () => createRequire(import.meta.url).resolve(file);
   return { type, load: async () => new Uint8Array(await readFile(path())) };
 }

@@ -8,7 +8,7 @@ import { handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 
 /** The content policy of responses other than pages. */
-export const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+export const DENY_ALL_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /** All paths below one folder, whether or not an endpoint exists. */
 export interface Area {

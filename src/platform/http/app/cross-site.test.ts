@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { endpointApp } from '#test/support/endpoint-app.ts';
 import { defineEndpoint } from '../endpoint/endpoint.ts';
 import { Rules } from '../endpoint/rules.ts';
-import { rejectCrossSiteWrites, shareWith } from './cross-site.ts';
+import { allowOrigins, rejectCrossSiteWrites } from './cross-site.ts';
 
 const sites = { publicUrl: 'https://media.example.org/inlet', trusted: ['https://lms.example.org'] };
 const done: string[] = [];
@@ -25,7 +25,7 @@ const app = endpointApp(
     endpoint('get', '/api/begin/{name}', true),
   ],
   {},
-  { sites, mounted: [dashboard], areas: [{ path: '/api', layers: [shareWith(sites.trusted)] }] },
+  { sites, mounted: [dashboard], areas: [{ path: '/api', layers: [allowOrigins(sites.trusted)] }] },
 );
 
 /** As sent to http://internal:8080, which is not PUBLIC_URL. */
@@ -143,7 +143,7 @@ describe('a trusted site', () => {
   test('is no other one, and none unless there is one', async () => {
     const evil = await send('OPTIONS', { Origin: 'https://evil.example', ...asking });
     expect(evil.headers.get('Access-Control-Allow-Origin')).toBeNull();
-    const alone = new Hono().use(shareWith([])).get('/', (c) => c.text('read'));
+    const alone = new Hono().use(allowOrigins([])).get('/', (c) => c.text('read'));
     const { headers } = await alone.request('/', { headers: { Origin: 'null' } });
     expect([headers.get('Vary'), headers.get('Access-Control-Allow-Origin')]).toEqual([null, null]);
   });

@@ -10,7 +10,7 @@ export interface Sites {
   trusted: readonly string[];
 }
 
-export const OTHER_SITE = refusal(
+export const CROSS_SITE_WRITE = refusal(
   403,
   (site: string) => `Pages of ${site} may not change anything here; CORS_ORIGINS lists the origins that may.`,
   ['https://elsewhere.example.org'],
@@ -45,7 +45,7 @@ export function rejectCrossSiteWrites({ publicUrl, trusted }: Sites, rules: Rule
       const origin = c.req.header('Origin');
       const site = c.req.header('Sec-Fetch-Site');
       const ours = (site === undefined || OURS.has(site)) && (origin === undefined || isOwn(origin, c.req.url));
-      if (!ours && !(origin !== undefined && trusted.includes(origin))) throw OTHER_SITE(nameOf(origin));
+      if (!ours && !(origin !== undefined && trusted.includes(origin))) throw CROSS_SITE_WRITE(nameOf(origin));
     }
     await next();
   };
@@ -56,7 +56,7 @@ export function rejectCrossSiteWrites({ publicUrl, trusted }: Sites, rules: Rule
  *
  * @param options.credentials true if they may use credentials stored by the browser
  */
-export function shareWith(
+export function allowOrigins(
   trusted: readonly string[],
   exposed: readonly string[] = [],
   { credentials = false }: { credentials?: boolean } = {},

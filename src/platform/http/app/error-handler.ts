@@ -3,10 +3,10 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed as refuseMethods } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isDatabaseOutage } from '../../database/outage.ts';
-import { mayPass } from '../../database/retry.ts';
-import { HttpError, methodNotAllowed, notFound, SENTENCE } from '../errors/errors.ts';
+import { isTransient } from '../../database/retry.ts';
+import { HttpError, methodNotAllowed, notFound, PLAIN_TEXT } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
-import { ClientGone, isBodyComplete } from '../form/body.ts';
+import { ClientDisconnected, isBodyComplete } from '../form/body.ts';
 import { isLong } from '../server/incoming-message.ts';
 
 /** SQLSTATEs of text that PostgreSQL cannot store: a NUL character or half a surrogate pair. */
@@ -15,10 +15,15 @@ const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 const LOCKED = '55P03';
 const RETRY = { 'Retry-After': '5' };
 
-export const UNSTORABLE = refusal(400, 'The request contains a character that cannot be stored.');
-export const DATABASE_AWAY = refusal(503, 'The database does not answer.', [], RETRY);
-export const OTHERS_CHANGE_IT = refusal(503, 'The resource is being changed by another request. Try again.', [], RETRY);
-export const FAULT = refusal(
+export const UNSTORABLE_CHARACTER = refusal(400, 'The request contains a character that cannot be stored.');
+export const DATABASE_UNAVAILABLE = refusal(503, 'The database does not answer.', [], RETRY);
+export const CONCURRENT_UPDATE = refusal(
+  503,
+  'The resource is being changed by another request. Try again.',
+  [],
+  RETRY,
+);
+export const INTERNAL_ERROR = refusal(
   500,
   (requestId: string) => `Internal server error; the log has the details under request id ${requestId}.`,
   ['6f1f1d0e-4a5f-4c0b-9a43-0f3f8b2b8a17'],
@@ -38,7 +43,7 @@ export function handleErrors(app: Hono): void {
 
 /** Logs a fault and responds without its details. */
 export function errorResponse(error: Error, c: Context): Response {
-  const answer = translate(error, c.get('requestId'));
+  const answer = toHttpError(error, c.get('requestId'));
   if (answer.status >= 500 && !(error instanceof HttpError)) {
     c.get('log').error({ err: error, method: c.req.method, path: c.get('shownPath') }, 'request failed');
   }
@@ -46,23 +51,23 @@ export function errorResponse(error: Error, c: Context): Response {
 }
 
 /** Returns the error that the client receives. */
-export function translate(error: Error, requestId: string): HttpError {
+export function toHttpError(error: Error, requestId: string): HttpError {
   if (error instanceof HttpError) return error;
   // The client is gone; the status is for the log.
-  if (error instanceof ClientGone) return new HttpError(400, '', { Connection: 'close' });
+  if (error instanceof ClientDisconnected) return new HttpError(400, '', { Connection: 'close' });
   if (error instanceof HTTPException) {
     return new HttpError(error.status as ContentfulStatusCode, error.message || 'The request is not acceptable.');
   }
   const code = 'code' in error ? String(error.code) : '';
-  if (mayPass(error) || code === LOCKED) return OTHERS_CHANGE_IT();
-  if (isDatabaseOutage(error)) return DATABASE_AWAY();
-  if (UNSTORABLE_TEXT.has(code)) return UNSTORABLE();
-  return FAULT(requestId);
+  if (isTransient(error) || code === LOCKED) return CONCURRENT_UPDATE();
+  if (isDatabaseOutage(error)) return DATABASE_UNAVAILABLE();
+  if (UNSTORABLE_TEXT.has(code)) return UNSTORABLE_CHARACTER();
+  return INTERNAL_ERROR(requestId);
 }
 
 function sentence(c: Context, { status, message, headers }: HttpError): Response {
   return c.body(message, status, {
-    'Content-Type': SENTENCE,
+    'Content-Type': PLAIN_TEXT,
     // Servers other than ours do not check this themselves.
     ...(isLong((name) => c.req.header(name)) && !isBodyComplete(c.req.raw) && { Connection: 'close' }),
     ...headers,

@@ -5,7 +5,7 @@ import { badRequest } from '../errors/errors.ts';
 export type IssueMessage = NonNullable<z.core.ParseContext<z.core.$ZodIssue>['error']>;
 
 /** Parses a value. Clients get the message of the first issue. @throws {HttpError} 400 */
-export function checked<S extends z.ZodType>(schema: S, value: unknown, complaint?: IssueMessage): z.output<S> {
+export function parseInput<S extends z.ZodType>(schema: S, value: unknown, complaint?: IssueMessage): z.output<S> {
   const parsed = schema.safeParse(value, complaint && { error: complaint });
   if (parsed.success) return parsed.data;
   throw badRequest(parsed.error.issues[0]?.message ?? 'The request is invalid.');

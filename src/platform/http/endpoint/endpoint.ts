@@ -4,7 +4,7 @@ import type { EVENT_STREAM } from '../answer/event-stream.ts';
 import type { ShownRefusal } from '../errors/refusal.ts';
 import { type FieldList, readFields } from '../form/form.ts';
 import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
-import { checked, type IssueMessage } from './check.ts';
+import { type IssueMessage, parseInput } from './check.ts';
 import { type Rule, routerPath } from './rules.ts';
 
 const MAX_SHOWN = 100;
@@ -150,10 +150,10 @@ function requestOf(c: Context, { query, form, path }: Description): EndpointRequ
   return {
     c,
     params: paramsOf(c, path),
-    query: () => (query ? checked(query, c.req.query()) : {}),
+    query: () => (query ? parseInput(query, c.req.query()) : {}),
     fields: read,
     fieldList: readList,
-    form: async () => (form ? checked(form.schema, Object.fromEntries(await read()), complaint) : {}),
+    form: async () => (form ? parseInput(form.schema, Object.fromEntries(await read()), complaint) : {}),
     files: (limits, onFile, onField) =>
       readForm(c.req.raw, limits, onFile, {
         onField,

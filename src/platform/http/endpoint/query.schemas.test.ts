@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { checked } from './check.ts';
+import { parseInput } from './check.ts';
 import { flag, PAGE, TextFlag } from './query.schemas.ts';
 
 const Page = z.object(PAGE);
@@ -15,7 +15,7 @@ test.each([
     { limit: 7, offset: Number.MAX_SAFE_INTEGER },
   ],
 ])('%j is a page', (query, page) => {
-  expect(checked(Page, query)).toEqual(page);
+  expect(parseInput(Page, query)).toEqual(page);
 });
 
 test.each(['9007199254740992', '-1', '+1', '1e3', ' 1', '1.0', '\u0663', 'ten'])(
@@ -23,8 +23,8 @@ test.each(['9007199254740992', '-1', '+1', '1e3', ' 1', '1.0', '\u0663', 'ten'])
   (text) => {
     const sentence = (name: string) =>
       `The parameter '${name}' is ${JSON.stringify(text)}; allowed is a whole number from 0 to ${LARGEST}.`;
-    expect(() => checked(Page, { limit: text, offset: 'x' })).toThrow(sentence('limit'));
-    expect(() => checked(Page, { offset: text })).toThrow(sentence('offset'));
+    expect(() => parseInput(Page, { limit: text, offset: 'x' })).toThrow(sentence('limit'));
+    expect(() => parseInput(Page, { offset: text })).toThrow(sentence('offset'));
   },
 );
 

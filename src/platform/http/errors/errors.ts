@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
 /** The media type of error sentences. */
-export const SENTENCE = 'text/plain; charset=utf-8';
+export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 /**
  * An error for the client: a status and a sentence. The sentence is part of the contract, because clients match it. It

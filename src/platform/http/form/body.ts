@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { patientTimer } from '../../process/timeout.ts';
+import { startTolerantTimer } from '../../process/timeout.ts';
 import { HttpError } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
 import { ChunkCount, messageOf, TINY_CHUNKS as TINY_CHUNKS_SENTENCE } from '../server/incoming-message.ts';
 
-export const SILENT = refusal(408, (seconds: number) => `Nothing was received for ${seconds} seconds.`, [60], {
+export const CLIENT_IDLE = refusal(408, (seconds: number) => `Nothing was received for ${seconds} seconds.`, [60], {
   Connection: 'close',
 });
 const TINY_CHUNKS = refusal(400, TINY_CHUNKS_SENTENCE, [], { Connection: 'close' });
 
 /** The client closed the connection before its request was complete. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   override name = 'ClientGone';
 }
 
@@ -28,7 +28,7 @@ const FEW_BYTES = 16 * 1024;
  * Reads a request body chunk by chunk. Only time spent waiting for the client counts towards the idle limit.
  *
  * @throws {HttpError} 408 when the client sends nothing for `idleMs`
- * @throws {ClientGone} when the connection breaks
+ * @throws {ClientDisconnected} when the connection breaks
  */
 export class BodyReader {
   readonly #source: ChunkSource;
@@ -44,13 +44,13 @@ export class BodyReader {
       return this.#source.now?.() ?? (await this.#next());
     } catch (error) {
       if (error instanceof HttpError) throw error;
-      throw new ClientGone('The client closed the connection.', { cause: error });
+      throw new ClientDisconnected('The client closed the connection.', { cause: error });
     }
   }
 
   #next(): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
-      const cancel = patientTimer(this.#idleMs, () => reject(SILENT(this.#idleMs / 1000)));
+      const cancel = startTolerantTimer(this.#idleMs, () => reject(CLIENT_IDLE(this.#idleMs / 1000)));
       this.#source.next().then(resolve, reject).finally(cancel);
     });
   }

@@ -1,5 +1,5 @@
 /** Collects bytes in one buffer; many small chunks would take many times their length. */
-export class Collected {
+export class ByteCollector {
   readonly #maxBytes: number;
   #buffer = Buffer.alloc(1024);
   #length = 0;

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { lookLate } from '#test/support/busy.ts';
 import { HttpError } from '../errors/errors.ts';
-import { BodyReader, ClientGone } from './body.ts';
+import { BodyReader, ClientDisconnected } from './body.ts';
 import { readFields } from './form.ts';
 import { type FilePart, type FormLimits, type FormReading, readForm } from './multipart.ts';
 import { ByteSearch } from './parts.ts';
@@ -198,9 +198,9 @@ describe('a form with files', () => {
   });
 
   test('a client that goes away is told apart from one that errs; one that sends nothing more is 408', async () => {
-    await expect(readFields(request(stream(['state=run'], 'break')))).rejects.toThrow(ClientGone);
+    await expect(readFields(request(stream(['state=run'], 'break')))).rejects.toThrow(ClientDisconnected);
     const reading = read(stream([file('presenter', 'a', 'half').slice(0, -2)], 'break'));
-    await expect(reading).rejects.toThrow(ClientGone);
+    await expect(reading).rejects.toThrow(ClientDisconnected);
     await expectRefused(read(stream([field('acl', '[]')], 'stall')), 408);
   });
 

@@ -1,6 +1,6 @@
 import { refusal } from '../errors/refusal.ts';
 import { BodyReader, hasBody } from './body.ts';
-import { Collected } from './collected.ts';
+import { ByteCollector } from './collected.ts';
 import { type FormLimits, isMultipart, readForm, tooManyFields } from './multipart.ts';
 
 const FORM_BYTES = 2 ** 20;
@@ -95,7 +95,7 @@ function hasMoreFields(body: Uint8Array, most: number): boolean {
 export async function readBody(request: Request, maxBytes = FORM_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   if (!hasBody(request)) return new Uint8Array();
   const body = new BodyReader(request, IDLE_MS);
-  const collected = new Collected(maxBytes);
+  const collected = new ByteCollector(maxBytes);
   const begun = performance.now();
   for (let chunk = await body.read(); chunk; chunk = await body.read()) {
     const isLate = performance.now() - begun > TOTAL_MS;

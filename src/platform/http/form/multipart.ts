@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { badRequest, HttpError } from '../errors/errors.ts';
 import { refusal } from '../errors/refusal.ts';
 import { BodyReader, hasBody } from './body.ts';
-import { Collected } from './collected.ts';
+import { ByteCollector } from './collected.ts';
 import { safeFilename } from './filename.ts';
 import { decodeText, type PartHead, parseParameters } from './part-head.ts';
 import { brokenForm, Parts } from './parts.ts';
@@ -166,7 +166,7 @@ function isFile({ name, filename, type }: PartHead, isForFile: (field: string) =
 }
 
 async function readText(parts: Parts, { name, charset = 'utf-8' }: PartHead, maxBytes: number): Promise<string> {
-  const collected = new Collected(maxBytes);
+  const collected = new ByteCollector(maxBytes);
   for (let chunk = await parts.content(); chunk; chunk = await parts.content()) {
     if (!collected.add(chunk)) {
       throw new HttpError(413, `The form field '${name}' is longer than ${maxBytes} bytes.`);

@@ -1,3 +1,3 @@
-export { answerList } from './list-answer.ts';
+export { respondWithList } from './list-answer.ts';
 export { PageQuery, wholeListHeaders } from './page.ts';
 export * from './resource.ts';

@@ -64,7 +64,7 @@ interface ListAnswer<Row> extends ListRequest {
 }
 
 /** Responds with a page of a list. Long pages are streamed as the client reads them. @throws {HttpError} 400 */
-export async function answerList<Row>(
+export async function respondWithList<Row>(
   c: Context,
   resource: ListedResource<Row>,
   { database, url, page: query = c.req.query(), defaultLimit, json, ...request }: ListAnswer<Row>,

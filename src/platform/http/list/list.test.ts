@@ -5,7 +5,7 @@ import type { ApiVersion } from '../answer/version.ts';
 import { streamedArray } from './list-answer.ts';
 import { decodeCursor, encodeCursor, type PageFacts, pageHeaders } from './page.ts';
 import {
-  endOf,
+  endOfPeriod,
   type ListedResource,
   type ListRequest,
   listingOf,
@@ -65,9 +65,9 @@ describe('values of filters', () => {
   ])('%j is none', (text) => expect(utcInstant(text)).toBeUndefined());
 
   test('the end of a period includes what clients see as that second', () => {
-    expect(endOf('2026-04-13T08:15:00Z')?.toISOString()).toBe('2026-04-13T08:15:01.000Z');
-    expect(endOf('2026-04-13T08:15:00.250Z')?.toISOString()).toBe('2026-04-13T08:15:00.251Z');
-    expect(endOf('never')).toBeUndefined();
+    expect(endOfPeriod('2026-04-13T08:15:00Z')?.toISOString()).toBe('2026-04-13T08:15:01.000Z');
+    expect(endOfPeriod('2026-04-13T08:15:00.250Z')?.toISOString()).toBe('2026-04-13T08:15:00.251Z');
+    expect(endOfPeriod('never')).toBeUndefined();
   });
 
   test('words are told apart by any white space, and not too many of them', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Key, Order, Position, Total } from '../../database/list/index.ts';
-import { checked } from '../endpoint/check.ts';
+import { parseInput } from '../endpoint/check.ts';
 import { PAGE } from '../endpoint/query.schemas.ts';
 import { badRequest } from '../errors/errors.ts';
 import { utcInstant } from './resource.ts';
@@ -30,7 +30,7 @@ export interface PageRequest {
 
 /** Parses `limit`, `offset` and `cursor`, which replaces the offset. @throws {HttpError} 400 */
 export function parsePage(query: Record<string, string>, order: Order, defaultLimit: number | undefined): PageRequest {
-  const { limit = defaultLimit, offset = 0, cursor } = checked(PageQuery, query);
+  const { limit = defaultLimit, offset = 0, cursor } = parseInput(PageQuery, query);
   const position = cursor ? decodeCursor(order, cursor) : undefined;
   return { limit, offset: position ? 0 : offset, position };
 }

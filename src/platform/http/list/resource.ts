@@ -81,7 +81,7 @@ export function equals(column: Expression<unknown>): Filter {
 }
 
 /** Matches rows whose array holds one of the values. */
-export function holds(column: Expression<unknown>): Filter {
+export function hasElement(column: Expression<unknown>): Filter {
   return { condition: (values) => ({ test: sql`${column} && ${[...values]}::text[]` }) };
 }
 
@@ -94,7 +94,7 @@ export function isOneOf(identifier: Expression<unknown>): Filter {
 }
 
 /** Matches rows whose text, in lower case, contains each word of the value. */
-export function mentions(text: Expression<unknown>): Filter {
+export function hasWordsOf(text: Expression<unknown>): Filter {
   return {
     repeated: 'first',
     condition: ([value]) => ({ test: containsWords(text, parseWords(value)), costly: true }),
@@ -111,7 +111,7 @@ export function utcInstant(text: string): Date | undefined {
 }
 
 /** Returns the exclusive end of a period. Clients see seconds, so an end given to the second includes that second. */
-export function endOf(text: string): Date | undefined {
+export function endOfPeriod(text: string): Date | undefined {
   const instant = utcInstant(text);
   return instant && new Date(instant.getTime() + (text.includes('.') ? 1 : 1000));
 }

@@ -1,4 +1,4 @@
-import { SENTENCE } from '../errors/errors.ts';
+import { PLAIN_TEXT } from '../errors/errors.ts';
 
 const HOST = /^(?:[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/;
@@ -6,7 +6,11 @@ const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/;
 const DOTS = /^(?:\.|%2e){1,2}$/i;
 
 /** Headers of a response before the application. */
-export const REJECTION_HEADERS = { 'Content-Type': SENTENCE, 'X-Content-Type-Options': 'nosniff', Connection: 'close' };
+export const REJECTION_HEADERS = {
+  'Content-Type': PLAIN_TEXT,
+  'X-Content-Type-Options': 'nosniff',
+  Connection: 'close',
+};
 
 /**
  * Returns an error for an ambiguous request target, or undefined. Runtimes differ in how they resolve `..` and take a

@@ -17,7 +17,7 @@ const OUTPUT_BYTES = 64 * 2 ** 20;
 const ENVIRONMENT = { LC_ALL: 'C', GCONV_PATH: '/nonexistent' };
 
 /** Sends signals to process groups, where it may be run. */
-export const KILL = '/usr/bin/kill';
+export const KILL_PROGRAM = '/usr/bin/kill';
 
 /** Limits of one run of a tool. */
 export interface RunLimits {
@@ -169,7 +169,7 @@ function kill(child: ChildProcess, how: 'SIGTERM' | 'SIGKILL'): void {
   }
   if (child.pid && process.versions.deno) {
     try {
-      const group = spawn(KILL, [`-${how.slice(3)}`, '--', `-${child.pid}`], { env: {}, stdio: 'ignore' });
+      const group = spawn(KILL_PROGRAM, [`-${how.slice(3)}`, '--', `-${child.pid}`], { env: {}, stdio: 'ignore' });
       group.on('error', () => undefined);
     } catch {
       // No permission to run it.

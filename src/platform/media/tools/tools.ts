@@ -62,7 +62,7 @@ function isBundled({ ffmpeg, ffprobe }: MediaTools): boolean {
 }
 
 /** The warning about tools from npm. */
-export const BUNDLED =
+export const BUNDLED_TOOLS_WARNING =
   'the ffmpeg in use is the one from npm, from 2018: good for a first try, but not safe for untrusted files; install a current one (on Debian: apt install ffmpeg)';
 
 /**
