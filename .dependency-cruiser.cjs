@@ -7,7 +7,7 @@ const FEATURES = [
   ...['notifications', 'statistics', 'maintenance', 'opencast', 'pages'],
 ];
 const part = (...names) => `^src/(${names.join('|')})/`;
-const ENTRIES = '^(src/(main|api|edge)\\.ts|workers/(main|start)\\.ts)$';
+const ENTRIES = '^(src/(main|api|edge)\\.ts|workers/(main|start-worker)\\.ts)$';
 const TESTS = '\\.test\\.ts$|^test/|^tools/';
 
 /** Beside the code, but for the embedded server's, which does nothing but start processes. */
@@ -71,7 +71,7 @@ module.exports = {
       comment: 'A test that needs a database or a process is called *.integration.test.ts, *.full.test.ts or *.storm.test.ts.',
       severity: 'error',
       from: { path: UNIT_TESTS, pathNot: WITH_SERVICES },
-      to: { path: ['^(node:)?child_process$', '^src/platform/media/process\\.ts$', '^test/support/(clips|debian-postgres|embedded-user|redis|role-process|run|s3|server)\\.ts$'] },
+      to: { path: ['^(node:)?child_process$', '^src/platform/media/tools/run-tool\\.ts$', '^test/support/(clips|debian-postgres|embedded-user|redis|role-process|run|s3|server)\\.ts$'] },
     },
     {
       name: 'unit-tests-have-no-database',

@@ -1,5 +1,5 @@
 import { startApi } from '#app/app.ts';
-import { runProcess } from '#app/entry.ts';
+import { runProcess } from '#app/process.ts';
 
 /** The API alone. */
 await runProcess('api', process.env, startApi);

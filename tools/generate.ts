@@ -13,7 +13,7 @@ import pg from 'pg';
 import { REFERENCE } from '../src/app/routes.ts';
 import { CommandError, explain } from '../src/cli/failure.ts';
 import { buildDocument } from '../src/openapi/document.ts';
-import { startEmbedded } from '../src/platform/database/embedded/start.ts';
+import { startEmbedded } from '../src/platform/database/embedded/start-embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 
 const DOCUMENT = 'src/openapi/openapi.json';

@@ -1,5 +1,5 @@
-import { runProcess } from '#app/entry.ts';
-import { startWorkerProcess } from './start.ts';
+import { runProcess } from '#app/process.ts';
+import { startWorkerProcess } from './start-worker.ts';
 
 /** Relay, workers and reconciler, without the API. */
 await runProcess('worker', process.env, startWorkerProcess);

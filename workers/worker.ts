@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import type { Config } from '#platform/config/config.ts';
 import type { Notifications } from '#platform/database/notifications.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
-import { type Consumer, LANES, type Lane, type WorkQueue } from '#platform/queue/port.ts';
+import { type Consumer, LANES, type Lane, type WorkQueue } from '#platform/queue/work-queue.ts';
 import type { MonitoredLoop } from '#platform/telemetry/pulse.ts';
 import { TAKEN_CHANNEL } from '#processing/locked-workflow.ts';
-import { createLaneChoice, slotsOf } from './lanes.ts';
-import { operations } from './operations/index.ts';
-import { applyWorkerSettings } from './orders.ts';
+import { createLaneChoice, slotsOf } from './lane-choice.ts';
+import { Runner, type RunnerOptions } from './operation-runner.ts';
+import { operations } from './operations/all-operations.ts';
+import { startRelay } from './queue-relay.ts';
 import { type ReconcilerParts, startReconciler } from './reconciler.ts';
-import { startRelay } from './relay.ts';
-import { Runner, type RunnerOptions } from './runner.ts';
-import { startWebhooks } from './webhooks.ts';
+import { startWebhooks } from './webhook-sender.ts';
+import { applyWorkerSettings } from './worker-settings.ts';
 
 interface WorkerParts
   extends ReconcilerParts,

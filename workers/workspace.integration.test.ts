@@ -3,21 +3,21 @@ import { mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { LANES } from '#platform/queue/port.ts';
-import { FolderStorage } from '#platform/storage/folder-backend.ts';
-import { objectKey } from '#platform/storage/keys.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import { LANES } from '#platform/queue/work-queue.ts';
+import { FolderStorage } from '#platform/storage/folder.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
-import { claimOperation, endClaim } from '#processing/claims.ts';
+import { claimOperation, endClaim } from '#processing/operation-claims.ts';
 import { assignLanes, takeDeliveries } from '#processing/outbox.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
 import { folderForThisFile } from '#test/support/folders.ts';
 import { storageWith } from '#test/support/storage-with.ts';
 import { VIDEO } from '#test/support/streams.ts';
 import { AT_ONCE, operationsOf, startTestWorkflow } from '#test/support/workflows.ts';
-import { createLaneChoice, slotsOf } from './lanes.ts';
-import { operations } from './operations/index.ts';
+import { createLaneChoice, slotsOf } from './lane-choice.ts';
+import { operations } from './operations/all-operations.ts';
 import {
   createWorkFolder,
   removeAbandonedFolders,

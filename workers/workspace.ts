@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { retryWhileDown } from '#platform/database/retry.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
-import { ObjectNotFound, type ObjectStorage, StorageRefused } from '#platform/storage/port.ts';
+import { ObjectNotFound, type ObjectStorage, StorageRefused } from '#platform/storage/object-storage.ts';
 import { putMeasured } from '#platform/storage/put-measured.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import type { StagingExpired } from '#platform/storage/staging-entries.ts';
+import type { StagingExpired } from '#platform/storage/staging-sweep.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import type { OperationContext, StoredFile } from './operations/operation.ts';
 

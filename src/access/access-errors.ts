@@ -1,4 +1,4 @@
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { REALM } from './accounts/secrets.ts';
 import { ROLE_SUDO } from './roles/roles.ts';
 

@@ -18,12 +18,11 @@ import { type Action, aclsOf, mayAccess, replaceAcl, requireAccess } from './acl
 import { engageUrl, myRoles, organization, organizationProperties, me as whoAmI } from './info.endpoints.ts';
 import { anonymous } from './principal.ts';
 import { ADMINISTRATORS } from './roles/api-roles.ts';
-import { requireRole } from './roles/guard.ts';
-import { SessionStore, sweepSessions } from './sessions/store.ts';
+import { requireRole } from './roles/authorization.ts';
+import { SessionStore, sweepSessions } from './sessions/sessions.ts';
 import { authenticate } from './sign-in/authentication.ts';
 import { Authenticator } from './sign-in/authenticator.ts';
-import { Nonces, nonceKeyReader } from './sign-in/digest/nonces.ts';
-import { DigestVerifier } from './sign-in/digest/verifier.ts';
+import { DigestVerifier, Nonces, nonceKeyReader } from './sign-in/digest/digest-verifier.ts';
 
 const db = await createTestDatabase();
 const { database } = db;

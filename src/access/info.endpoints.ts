@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { EXAMPLE_URL, TextByName } from '#platform/http/endpoint/schemas.ts';
+import { EXAMPLE_URL, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { ADMINISTRATORS, ANY_API_ROLE } from './roles/api-roles.ts';
 import { ORGANIZATION, userRole } from './roles/roles.ts';
 

@@ -1,4 +1,4 @@
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { ROLE_ADMIN, ROLE_ANONYMOUS } from './roles/roles.ts';
 
 declare module 'hono' {

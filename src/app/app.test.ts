@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { anonymous } from '#access/principal.ts';
 import { API_ROLES, UNIMPLEMENTED_ROUTES } from '#access/roles/api-roles.ts';
-import { requireRole } from '#access/roles/guard.ts';
+import { requireRole } from '#access/roles/authorization.ts';
 import { ROLE_ADMIN } from '#access/roles/roles.ts';
 import { handleErrors } from '#platform/http/app/error-handler.ts';
 import { type Rule, Rules } from '#platform/http/endpoint/rules.ts';

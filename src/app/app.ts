@@ -1,14 +1,14 @@
 import type { Hono } from 'hono';
 import { runAs } from '#access/accounts/run-as.ts';
 import { UNIMPLEMENTED_ROUTES } from '#access/roles/api-roles.ts';
-import { requireRole } from '#access/roles/guard.ts';
+import { requireRole } from '#access/roles/authorization.ts';
 import { authenticate } from '#access/sign-in/authentication.ts';
-import { EVENT_HEADER } from '#ingest/direct/address.endpoints.ts';
 import { UPLOAD_URL_PREFIX } from '#ingest/direct/direct-uploads.ts';
+import { EVENT_HEADER } from '#ingest/direct/upload-url.endpoints.ts';
 import { TUS_EXPOSED, tusHeaders } from '#ingest/tus/tus-headers.ts';
-import { servedDocument } from '#openapi/served.ts';
+import { servedDocument } from '#openapi/served-document.ts';
 import { negotiateVersion } from '#platform/http/answer/version.ts';
-import { assembleApp, DENY_ALL_POLICY } from '#platform/http/app/app.ts';
+import { assembleApp, DENY_ALL_POLICY } from '#platform/http/app/assemble-app.ts';
 import { allowOrigins } from '#platform/http/app/cross-site.ts';
 import { Rules, requireVersion } from '#platform/http/endpoint/rules.ts';
 import { resolveClientsBehind } from '#platform/http/server/client-address.ts';

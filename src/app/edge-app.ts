@@ -5,7 +5,7 @@ import { measureProcess } from '#platform/telemetry/metrics.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import { type Context, createContext } from './context.ts';
-import { logRuntimeProblems, printStartFailure, startTracing } from './entry.ts';
+import { logRuntimeProblems, printStartFailure, startTracing } from './process.ts';
 import { Shutdown } from './shutdown.ts';
 
 /** Shortest time between two attempts to start. */

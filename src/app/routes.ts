@@ -1,23 +1,31 @@
 import { engageUrl, me, myRoles, organization, organizationProperties } from '#access/info.endpoints.ts';
 import { listAgents, readAgent } from '#capture/agents/agents.endpoints.ts';
-import { addAclEntry, putEventAcl, readEventAcl, removeAclEntry } from '#catalogue/events/endpoints/acl.endpoints.ts';
-import { readEvent, removeEvent } from '#catalogue/events/endpoints/events.endpoints.ts';
-import { listEvents } from '#catalogue/events/endpoints/list.endpoints.ts';
-import * as eventMetadata from '#catalogue/events/endpoints/metadata.endpoints.ts';
-import { listPublications, readPublication } from '#catalogue/events/endpoints/publications.endpoints.ts';
+import {
+  addAclEntry,
+  putEventAcl,
+  readEventAcl,
+  removeAclEntry,
+} from '#catalogue/events/endpoints/event-acl.endpoints.ts';
+import * as eventMetadata from '#catalogue/events/endpoints/event-metadata.endpoints.ts';
+import {
+  listEvents,
+  listPublications,
+  readEvent,
+  readPublication,
+  removeEvent,
+} from '#catalogue/events/endpoints/events.endpoints.ts';
 import { putScheduling, readScheduling } from '#catalogue/events/endpoints/scheduling.endpoints.ts';
-import { downloadTrack, listTracks } from '#catalogue/events/media/media.endpoints.ts';
-import { putSeriesAcl, readSeriesAcl } from '#catalogue/series/endpoints/acl.endpoints.ts';
-import { listSeries } from '#catalogue/series/endpoints/list.endpoints.ts';
-import * as seriesMetadata from '#catalogue/series/endpoints/metadata.endpoints.ts';
-import { searchSeries } from '#catalogue/series/endpoints/search.endpoints.ts';
+import { downloadTrack, listTracks } from '#catalogue/events/endpoints/tracks.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from '#catalogue/series/endpoints/series.endpoints.ts';
-import { putProperties, readProperties } from '#catalogue/series/properties.endpoints.ts';
-import * as address from '#ingest/direct/address.endpoints.ts';
-import { newDirectUpload, readDirectUpload, removeDirectUpload } from '#ingest/direct/direct.endpoints.ts';
-import { newEvent } from '#ingest/external-api/create.endpoint.ts';
-import { addTrack } from '#ingest/external-api/track.endpoint.ts';
-import { changeEvent } from '#ingest/external-api/update.endpoint.ts';
+import { putSeriesAcl, readSeriesAcl } from '#catalogue/series/endpoints/series-acl.endpoints.ts';
+import { listSeries, searchSeries } from '#catalogue/series/endpoints/series-lists.endpoints.ts';
+import * as seriesMetadata from '#catalogue/series/endpoints/series-metadata.endpoints.ts';
+import { putProperties, readProperties } from '#catalogue/series/endpoints/series-properties.endpoints.ts';
+import { newDirectUpload, readDirectUpload, removeDirectUpload } from '#ingest/direct/direct-upload.endpoints.ts';
+import * as address from '#ingest/direct/upload-url.endpoints.ts';
+import { addTrack } from '#ingest/external-api/add-track.endpoint.ts';
+import { newEvent } from '#ingest/external-api/create-event.endpoint.ts';
+import { changeEvent } from '#ingest/external-api/update-event.endpoint.ts';
 import * as tus from '#ingest/tus/tus.endpoints.ts';
 import { liveness, readiness } from '#maintenance/health.endpoints.ts';
 import { listProvider, listProviderNames } from '#metadata/list-providers.endpoints.ts';
@@ -28,7 +36,7 @@ import { apiDocument, apiInfo, apiVersions, defaultVersion, type ServedDocument 
 import type { Group } from '#openapi/document.ts';
 import * as opencast from '#opencast/wing.ts';
 import * as pages from '#pages/wing.ts';
-import type { Wing } from '#platform/http/app/wing.ts';
+import type { Wing } from '#platform/http/app/assemble-app.ts';
 import type { Endpoint } from '#platform/http/endpoint/endpoint.ts';
 import { createWorkflow } from '#processing/create.endpoint.ts';
 import { listDefinitions, readDefinition } from '#processing/definitions.endpoints.ts';

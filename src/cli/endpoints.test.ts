@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { bucketPlace } from '#platform/storage/s3-backend.ts';
-import { databaseEndpoints, keySetEndpoints, listenEndpoint, redisEndpoints, urlHostEndpoints } from './endpoints.ts';
+import {
+  databaseEndpoints,
+  keySetEndpoints,
+  listenEndpoint,
+  redisEndpoints,
+  urlHostEndpoints,
+} from './network-endpoints.ts';
 
 const at = (...hosts: string[]) => ({ hosts, sockets: [], files: [] });
 

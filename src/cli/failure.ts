@@ -1,5 +1,5 @@
-import { EmbeddedDatabaseError } from '#platform/database/embedded/error.ts';
-import { ConfigError } from '#platform/setting/config-error.ts';
+import { EmbeddedDatabaseError } from '#platform/database/embedded/embedded-paths.ts';
+import { ConfigError } from '#platform/setting/value-kinds.ts';
 
 /** An expected failure of a command. Only the message is shown. */
 export class CommandError extends Error {

@@ -1,6 +1,7 @@
 /** `npm run inlet -- COMMAND`: all commands for operators. */
+
+import type { Command } from './command.ts';
 import { explain } from './failure.ts';
-import type { Command } from './inlet/command.ts';
 import { commands } from './inlet/commands.ts';
 import { watchInterrupts } from './terminal/interrupts.ts';
 

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path';
 import type { Config } from '#platform/config/config.ts';
-import { privateFiles } from '#platform/database/embedded/paths.ts';
-import type { MediaTools } from '#platform/media/tools/tools.ts';
+import { privateFiles } from '#platform/database/embedded/embedded-paths.ts';
+import type { MediaTools } from '#platform/media/tools/locate-tools.ts';
 import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { CommandError } from './failure.ts';
 

@@ -3,8 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#platform/config/config.ts';
 import { VARIABLES } from '#platform/config/environment.ts';
-import { KILL_PROGRAM } from '#platform/media/tools/process.ts';
-import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
+import { locateTools, type MediaTools } from '#platform/media/tools/locate-tools.ts';
+import { KILL_PROGRAM } from '#platform/media/tools/run-tool.ts';
 import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { programsIn } from '#workers/operations/site-program.ts';
 import {
@@ -14,7 +14,7 @@ import {
   redisEndpoints,
   tracesEndpoints,
   urlHostEndpoints,
-} from './endpoints.ts';
+} from './network-endpoints.ts';
 import { denoFlags, permissions } from './permissions.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './role.ts';

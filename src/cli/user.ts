@@ -18,10 +18,10 @@ import { ROLE_CAPTURE_AGENT, ROLE_EXTERNAL_APPLICATIONS, userRole } from '#acces
 import { AgentName } from '#capture/agents/agent.schemas.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
-import { isDatabaseOutage } from '#platform/database/outage.ts';
 import { createPool } from '#platform/database/pool.ts';
-import { ConfigError } from '#platform/setting/config-error.ts';
-import { parseArguments, UsageError } from './inlet/command.ts';
+import { isDatabaseOutage } from '#platform/database/retry.ts';
+import { ConfigError } from '#platform/setting/value-kinds.ts';
+import { parseArguments, UsageError } from './command.ts';
 
 export const USAGE = `Manages accounts that sign in with HTTP Basic, and accounts of machines, which can also use HTTP Digest.
 

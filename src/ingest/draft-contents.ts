@@ -1,15 +1,13 @@
 import { sql } from 'kysely';
-import type { NewAttachment } from '#catalogue/events/attachments.ts';
-import type { NewDocument } from '#catalogue/events/documents.ts';
-import type { NewTrack } from '#catalogue/events/tracks.ts';
+import type { NewAttachment, NewDocument, NewTrack } from '#catalogue/events/event-files.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '#platform/storage/staging-entries.ts';
-import { DraftGone } from './draft-refusals.ts';
+import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '#platform/storage/staging-sweep.ts';
 import {
   type AcceptedDraft,
   after,
   type Draft,
+  DraftGone,
   type DraftRef,
   draftOf,
   lockDraft,

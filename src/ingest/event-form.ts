@@ -1,37 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { LenientAcl, NewAcl } from '#access/acl/acl.schemas.ts';
-import { type AclEntry, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '#access/acl/acl.ts';
-import type { RequestContent } from '#access/idempotency/idempotency-key.ts';
-import { parseSchedulingChange } from '#capture/schedules/parse.ts';
-import { planRecordings, type RecordingPlan } from '#capture/schedules/plan.ts';
-import { UNPARSABLE_SCHEDULING } from '#capture/states/refusals.ts';
-import { chosenIdentifier, newEventColumns } from '#catalogue/events/columns.ts';
-import { EVENT_FIELDS } from '#catalogue/events/examples.ts';
-import { NO_WORKFLOW } from '#catalogue/events/refusals.ts';
-import type { NewTrack } from '#catalogue/events/tracks.ts';
-import type { EventEdits } from '#catalogue/events/update/edits.ts';
-import { EVENT_CHANGES } from '#catalogue/events/versions.ts';
+import { type AclEntry, LenientAcl, NewAcl, parseAcl, parseNewAcl, UNPARSABLE_ACL } from '#access/acl/acl.ts';
+import type { RequestContent } from '#access/idempotency/idempotency.ts';
+import { parseSchedulingChange, planRecordings, type RecordingPlan } from '#capture/schedules/parse-scheduling.ts';
+import { UNPARSABLE_SCHEDULING } from '#capture/states/scheduling-errors.ts';
+import { chosenIdentifier, newEventColumns } from '#catalogue/events/event-columns.ts';
+import { EVENT_FIELDS } from '#catalogue/events/event-examples.ts';
+import type { NewTrack } from '#catalogue/events/event-files.ts';
+import { NO_WORKFLOW } from '#catalogue/events/event-refusals.ts';
+import { EVENT_CHANGES } from '#catalogue/events/event-versions.ts';
+import type { EventEdits } from '#catalogue/events/update/event-edits.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
-import { sentFields } from '#metadata/examples.ts';
-import { parseCatalogs, requireValues } from '#metadata/parse.ts';
+import { CatalogsRequest } from '#metadata/metadata.schemas.ts';
+import { sentFields } from '#metadata/metadata-declarations.ts';
 import {
   FIELD_REQUIRED,
   FIELD_UNKNOWN,
   FLAVOR_MISSING,
   FLAVOR_UNKNOWN,
   UNPARSABLE_METADATA,
-} from '#metadata/refusals.ts';
-import { CatalogsRequest } from '#metadata/schemas.ts';
+} from '#metadata/metadata-refusals.ts';
+import { parseCatalogs, requireValues } from '#metadata/parse-metadata.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
-import { jsonText } from '#platform/http/endpoint/schemas.ts';
-import { badRequest, type HttpError } from '#platform/http/errors/errors.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { jsonText } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { badRequest, type HttpError, refusal } from '#platform/http/errors/errors.ts';
 import { Processing as ProcessingJson } from '#processing/processing.schemas.ts';
-import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '#processing/processing.ts';
+import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '#processing/processing-request.ts';
 import type { NewTarget } from './intake.ts';
 import type { FormDigest } from './receive-form.ts';
 import type { ReceivedFile } from './staged-files.ts';

@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ScheduleConflict } from '#capture/schedules/conflicts.ts';
+import { ScheduleConflict } from '#capture/schedules/schedule-conflicts.ts';
 import { handleErrors } from '#platform/http/app/error-handler.ts';
 import { requestContext } from '#platform/http/app/request-context.ts';
 import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { abortedUploads } from '#platform/telemetry/metrics.ts';
-import { answerUploadFailure } from './answer-failure.ts';
-import { parseTrackRequest } from './external-api/track.endpoint.ts';
-import { type LimitPolicy, UploadLimiter, type UploadPass } from './gate.ts';
+import { parseTrackRequest } from './external-api/add-track.endpoint.ts';
+import { answerUploadFailure } from './upload-failures.ts';
+import { type LimitPolicy, UploadLimiter, type UploadPass } from './upload-limiter.ts';
 
 describe('the answer to an upload that failed', () => {
   beforeEach(() => abortedUploads.reset());

@@ -1,13 +1,17 @@
 import type { Principal } from '#access/principal.ts';
 import type { NewEvents } from '#catalogue/events/create-events.ts';
-import type { NewDocument } from '#catalogue/events/documents.ts';
+import type { NewDocument, NewTrack } from '#catalogue/events/event-files.ts';
 import type { Sender } from '#catalogue/events/event-state.ts';
-import type { NewTrack } from '#catalogue/events/tracks.ts';
-import type { EventEdits, TrackPurpose } from '#catalogue/events/update/edits.ts';
-import type { UpdateRefusals } from '#catalogue/events/update/refusals.ts';
-import type { Processing } from '#processing/processing.ts';
+import type { EventEdits, TrackPurpose, UpdateRefusals } from '#catalogue/events/update/event-edits.ts';
+import type { Processing } from '#processing/processing-request.ts';
 import type { DraftRef } from './drafts.ts';
-import type { UploadOf } from './tus/finished-uploads.ts';
+
+/** A finished upload that becomes a track. */
+export interface UploadOf {
+  id: string;
+  /** The flavor of the track; by default that of the upload. */
+  flavor: string | undefined;
+}
 
 /** Received files and metadata for an event: the input of `accept`. */
 export interface Intake {

@@ -1,18 +1,32 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '#platform/config/config.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
-import { HttpError } from '#platform/http/errors/errors.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { ByteCollector } from '#platform/http/form/collected.ts';
+import { HttpError, refusal } from '#platform/http/errors/errors.ts';
+import { ByteCollector } from '#platform/http/form/byte-collector.ts';
 import type { FilePart, FormLimits } from '#platform/http/form/multipart.ts';
-import { detectMediaType } from '#platform/media/signature.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import { detectMediaType } from '#platform/media/media-type.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import type { LimitPolicy, UploadLimiter, UploadPass } from './gate.ts';
-import { requireDiskSpace } from './room.ts';
 import { type ReceivedFile, StagedFiles } from './staged-files.ts';
+import type { LimitPolicy, UploadLimiter, UploadPass } from './upload-limiter.ts';
 
-export const TEXT_TOO_LONG = refusal(
+/**
+ * Refuses an upload for which the storage certainly lacks space before its body is read, because many clients wait for
+ * `100 Continue`. Longer bodies than allowed are refused later with another error.
+ *
+ * @param copies the number of stored copies
+ * @throws {StorageRefused}
+ */
+export async function requireDiskSpace(
+  { c }: EndpointRequest,
+  { config, storage }: { config: Pick<Config, 'maxUploadBytes'>; storage: Pick<ObjectStorage, 'requireRoom'> },
+  copies = 1,
+): Promise<void> {
+  const length = Number(c.req.header('Content-Length'));
+  if (length > 0 && length <= config.maxUploadBytes) await storage.requireRoom(copies * length);
+}
+
+const TEXT_TOO_LONG = refusal(
   413,
   (field: string, bytes: number) => `The file in the part '${field}' is longer than ${bytes} bytes.`,
   ['dublinCore', 2 ** 20],
@@ -30,9 +44,9 @@ export interface FormParts {
 }
 
 /** The treatment of a file: it is stored, read as the text of a field, or discarded. */
-export type FileTreatment = 'store' | 'text' | 'drop';
+type FileTreatment = 'store' | 'text' | 'drop';
 
-export interface FormOptions {
+interface FormOptions {
   /** Detects the media types of the files; by default those of recordings. */
   detect?: (head: Uint8Array) => string;
   /** Returns the treatment of a file before it is read; by default it is stored. The form is refused if it rejects. */

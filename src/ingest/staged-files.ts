@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { detectMediaType, HEAD_BYTES } from '#platform/media/signature.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { detectMediaType, HEAD_BYTES } from '#platform/media/media-type.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { putMeasured } from '#platform/storage/put-measured.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { uploadedBytes } from '#platform/telemetry/metrics.ts';

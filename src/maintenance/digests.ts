@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isObjectKey } from '#platform/storage/keys.ts';
-import { ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
-import { beginSha256 } from '#platform/storage/thread/sha256.ts';
+import { isObjectKey } from '#platform/storage/object-keys.ts';
+import { ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
+import { beginSha256 } from '#platform/storage/thread/storage-thread.ts';
 
 /** The result for an object that exists but that the storage cannot read. */
 export const UNREADABLE = 'unreadable';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type ConfigFile, parseYaml, readYamlFolder } from '#platform/text/yaml.ts';
 import { FIELD_TYPES, type MetadataCatalog } from './catalog.ts';
-import { EPISODE } from './episode.ts';
+import { EPISODE } from './episode-fields.ts';
 import { BUILT_IN_LISTS, type ListEntry, type ListProviders } from './list-providers.ts';
-import type { MetadataResource } from './refusals.ts';
-import { SERIES } from './series.ts';
+import type { MetadataResource } from './metadata-refusals.ts';
+import { SERIES } from './series-fields.ts';
 
 const RESERVED = /^dublincore\//i;
 

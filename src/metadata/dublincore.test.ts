@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { badRequest } from '#platform/http/errors/errors.ts';
 import { parseXml } from '#platform/text/xml.ts';
 import type { CatalogValues, FieldValue } from './catalog.ts';
-import { dublinCore } from './dublincore.ts';
-import { EPISODE } from './episode.ts';
-import { readDublinCore } from './read-dublincore.ts';
-import { SERIES } from './series.ts';
+import { dublinCore, readDublinCore } from './dublincore.ts';
+import { EPISODE } from './episode-fields.ts';
+import { SERIES } from './series-fields.ts';
 
 const values = (fields: Record<string, FieldValue>): CatalogValues => new Map(Object.entries(fields));
 

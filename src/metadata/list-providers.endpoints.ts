@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { pathParameter, TextByName } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { pathParameter, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import type { ListEntry, ListProviders } from './list-providers.ts';
-import { ListQuery } from './schemas.ts';
+import { ListQuery } from './metadata.schemas.ts';
 
 const NO_SUCH_LIST = refusal(404, '');
 

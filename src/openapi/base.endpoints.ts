@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { matchesNone } from '#platform/http/answer/etag.ts';
 import { API_VERSIONS, NEWEST_VERSION } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { EXAMPLE_URL, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
+import { EXAMPLE_URL, TAGGED_HEADERS } from '#platform/http/endpoint/endpoint-schemas.ts';
 
 const Version = z.enum(API_VERSIONS.map((version) => `v${version}` as const));
 

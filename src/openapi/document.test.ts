@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { EVENT_FIELDS, TRACK_FIELDS } from '#catalogue/events/versions.ts';
+import { EVENT_FIELDS, TRACK_FIELDS } from '#catalogue/events/event-versions.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS } from '#catalogue/series/series.schemas.ts';
-import { MEDIA_FIELDS } from '#publications/versions.ts';
+import { MEDIA_FIELDS } from '#publications/publication.schemas.ts';
 import { DOCUMENT, faultOfBody, type Operation, responseOf } from '#test/support/openapi.ts';
 
 const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { createDocument, createSchema, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { NEWEST_VERSION, type Since } from '#platform/http/answer/version.ts';
 import type { Description } from '#platform/http/endpoint/endpoint.ts';
-import { schemasOfTexts } from '#platform/http/endpoint/schemas.ts';
+import { schemasOfTexts } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { operationOf } from './operation.ts';
 
 /** The introduction of the document, in Markdown. */

@@ -34,9 +34,9 @@ import {
   UNSTORABLE_CHARACTER,
 } from '#platform/http/app/error-handler.ts';
 import type { Answer, Description, Form } from '#platform/http/endpoint/endpoint.ts';
-import type { ShownRefusal } from '#platform/http/errors/refusal.ts';
-import { CLIENT_IDLE } from '#platform/http/form/body.ts';
+import type { ShownRefusal } from '#platform/http/errors/errors.ts';
 import { FORM_TOO_LONG, UNREADABLE_FORM } from '#platform/http/form/form.ts';
+import { CLIENT_IDLE } from '#platform/http/form/request-body.ts';
 
 /** Refusals of endpoints that accept credentials. */
 const WITH_CREDENTIALS = [

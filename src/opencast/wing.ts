@@ -1,20 +1,20 @@
-import { type Area, DENY_ALL_POLICY } from '#platform/http/app/app.ts';
+import type { Guards } from '#platform/http/app/assemble-app.ts';
+import { type Area, DENY_ALL_POLICY } from '#platform/http/app/assemble-app.ts';
 import { allowOrigins } from '#platform/http/app/cross-site.ts';
-import type { Guards } from '#platform/http/app/wing.ts';
 import { definitionsForAgents } from '#processing/definitions.endpoints.ts';
 import { CALENDAR_ENDPOINTS } from './calendar/calendar.endpoints.ts';
+import { REPORT_ENDPOINTS } from './capture-admin/agent-report.endpoints.ts';
 import { AGENT_ENDPOINTS } from './capture-admin/agents.endpoints.ts';
 import { RECORDING_ENDPOINTS } from './capture-admin/recordings.endpoints.ts';
-import { REPORT_ENDPOINTS } from './capture-admin/report.endpoints.ts';
 import { DISCOVERY_ENDPOINTS } from './discovery/discovery.endpoints.ts';
-import { ELEMENT_ENDPOINTS } from './packages/add.endpoints.ts';
+import { publishedEpisode } from './discovery/published-episode.endpoint.ts';
+import { ELEMENT_ENDPOINTS } from './packages/add-element.endpoints.ts';
 import { createPackage, createPackageWithId, discardPackage, ingestPackage } from './packages/package.endpoints.ts';
-import { SCHEDULE_ENDPOINTS } from './packages/schedule.endpoint.ts';
+import { SCHEDULE_ENDPOINTS } from './packages/schedule-package.endpoint.ts';
 import { SINGLE_REQUEST_ENDPOINTS } from './packages/single-request.endpoint.ts';
-import { ZIP_ENDPOINTS } from './packages/zip.endpoint.ts';
-import { publishedEpisode } from './search/episode.endpoint.ts';
-import { SERIES_ENDPOINTS } from './series/agents.endpoints.ts';
-import { postSeries } from './series/dublincore.endpoint.ts';
+import { ZIP_ENDPOINTS } from './packages/zipped-package.endpoint.ts';
+import { postSeries } from './series/dublin-core-series.endpoint.ts';
+import { SERIES_ENDPOINTS } from './series/series-for-recorders.endpoints.ts';
 
 /** Paths at the root of the server that agents and recorders use. */
 const AGENTS = [

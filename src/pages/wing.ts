@@ -1,15 +1,14 @@
 import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
-import { type Area, DENY_ALL_POLICY } from '#platform/http/app/app.ts';
-import type { Guards } from '#platform/http/app/wing.ts';
-import type { WorkQueue } from '#platform/queue/port.ts';
+import type { Guards } from '#platform/http/app/assemble-app.ts';
+import { type Area, DENY_ALL_POLICY } from '#platform/http/app/assemble-app.ts';
+import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
-import { operatorControl, operatorDelete, operatorRetryAll, operatorStart } from './operator/control.endpoints.ts';
+import { operatorDashboard } from './operator/dashboard/dashboard.endpoint.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
-import { operatorDashboard } from './operator/now/now.endpoint.ts';
-import { operatorLanes, operatorSystem, operatorWorkers } from './operator/parts/parts.endpoints.ts';
 import { dashboardRoutes } from './operator/queue-dashboard.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
 import { operatorSearch } from './operator/recordings/recording-search.endpoint.ts';
+import { operatorLanes, operatorSystem, operatorWorkers } from './operator/system/system.endpoints.ts';
 import { operatorTrends } from './operator/trends/trends.endpoint.ts';
 import { operatorUploads } from './operator/uploads.endpoint.ts';
 import {
@@ -17,6 +16,12 @@ import {
   operatorChangeWebhook,
   operatorWebhooks,
 } from './operator/webhooks/operator-webhooks.endpoints.ts';
+import {
+  operatorControl,
+  operatorDelete,
+  operatorRetryAll,
+  operatorStart,
+} from './operator/workflow-control.endpoints.ts';
 import { htmlErrorPages, redirectToSignIn, signIn, signInForm, signOut } from './sign-in/sign-in-page.ts';
 import { docsAsset, docsPage } from './site/docs.endpoints.ts';
 import { studioPages } from './studio/studio-pages.ts';

@@ -1,4 +1,4 @@
-import type { OperationCheck } from './definitions.ts';
+import type { OperationCheck } from './load-definitions.ts';
 
 const FLAVOR = /^[^/\s*]+\/[^/\s*]+$/;
 const OUTPUT_FLAVOR = /^(\*|[^/\s*]+)\/[^/\s*]+$/;

@@ -3,14 +3,20 @@ import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { createdHeaders, EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
-import type { WorkflowDefinitions } from './definitions.ts';
-import { EVENT_ID, WORKFLOW } from './examples.ts';
-import { parseConfiguration } from './processing.ts';
-import { findWorkflow, workflowJson } from './queries.ts';
-import { DEFINITION_MISSING, EVENT_MISSING, INVALID_CONFIGURATION, MISSING_PARAMETER } from './refusals.ts';
+import { createdHeaders, EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
+import type { WorkflowDefinitions } from './load-definitions.ts';
+import { parseConfiguration } from './processing-request.ts';
 import { EventNotReady, HAS_ACTIVE_WORKFLOW, startOnRequest } from './start-on-request.ts';
 import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
+import { findWorkflow, workflowJson } from './workflow-queries.ts';
+import {
+  DEFINITION_MISSING,
+  EVENT_ID,
+  EVENT_MISSING,
+  INVALID_CONFIGURATION,
+  MISSING_PARAMETER,
+  WORKFLOW,
+} from './workflow-refusals.ts';
 
 interface Services {
   /** Base of public URLs, without a slash at its end. */

@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { flag, NO_WHOLE_NUMBER, PAGE } from '#platform/http/endpoint/query.schemas.ts';
-import { pathParameter, TextByName } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { flag, NO_WHOLE_NUMBER, PAGE, pathParameter, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { listHeaders, parseFilters, parseSort, UNKNOWN_FILTER, wholeListHeaders } from '#platform/http/list/index.ts';
-import type { WorkflowDefinition } from './definition.ts';
-import type { WorkflowDefinitions } from './definitions.ts';
-import { DEFINITION } from './examples.ts';
-import { DEFINITION_MISSING } from './refusals.ts';
+import type { WorkflowDefinitions } from './load-definitions.ts';
+import type { WorkflowDefinition } from './workflow-definition.ts';
+import { DEFINITION, DEFINITION_MISSING } from './workflow-refusals.ts';
 
 const UNKNOWN_CRITERION = refusal(400, (name: string) => `Unknown search criterion in request: ${name}`, ['colour']);
 

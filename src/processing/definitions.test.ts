@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { commandCheck, parseCommandSettings, resultFlavor } from './command-settings.ts';
-import { compileCondition } from './definition.ts';
-import { loadDefinitions, parseDefinition } from './definitions.ts';
-import { parseProcessing } from './processing.ts';
+import { loadDefinitions, parseDefinition } from './load-definitions.ts';
+import { parseProcessing } from './processing-request.ts';
 import { reasonKey } from './reason-key.ts';
+import { compileCondition } from './workflow-definition.ts';
 
 const MINIMAL = 'id: a\ntitle: A\noperations:\n  - operation: inspect\n';
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { NewChange } from '#changes/change.ts';
-import { CHANGES_CHANNEL, insertChanges } from '#changes/record.ts';
+import { CHANGES_CHANNEL, insertChanges } from '#changes/record-changes.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { lockSteps, type Step, type WorkflowRef } from './operation-queries.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type OperationState,
   WORKFLOW_MOVES,
   type WorkflowState,
-} from './states.ts';
+} from './workflow-states.ts';
 
 /** The channel that notifies the relay of ready operations. */
 export const READY_CHANNEL = 'inlet_operation_ready';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { isPaused } from './lane-settings.ts';
-import type { OperationState, WorkflowState } from './states.ts';
+import type { OperationState, WorkflowState } from './workflow-states.ts';
 
 /** The time for which the operation has been due, if known; it may have become ready after the transaction began. */
 const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN

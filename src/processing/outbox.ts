@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { isStale } from '#platform/database/database-watch.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import { isStale } from '#platform/database/watch.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { isPaused } from './lane-settings.ts';
 

@@ -3,10 +3,10 @@ import { requireAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import type { WorkflowDefinitions } from './definitions.ts';
-import { DEFINITION_MISSING, EVENT_MISSING } from './refusals.ts';
-import { startWorkflow } from './start.ts';
-import { isActive } from './states.ts';
+import type { WorkflowDefinitions } from './load-definitions.ts';
+import { startWorkflow } from './start-workflow.ts';
+import { DEFINITION_MISSING, EVENT_MISSING } from './workflow-refusals.ts';
+import { isActive } from './workflow-states.ts';
 
 export const HAS_ACTIVE_WORKFLOW = 'This event has an active workflow; wait for it to finish.';
 const AWAITED = 'The recording of this event has not arrived; it is processed when it arrives.';

@@ -6,7 +6,7 @@ import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database, Queryable } from '#platform/database/kysely.ts';
 import { type Condition, hasValue } from '#platform/database/list/index.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
+import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/endpoint-schemas.ts';
 import {
   equals,
   filterHelp,
@@ -18,10 +18,10 @@ import {
   UNKNOWN_FILTER,
   UNKNOWN_SORT,
 } from '#platform/http/list/index.ts';
-import { EVENT_ID, WORKFLOW } from './examples.ts';
-import { type WorkflowRow, workflowJson, workflowRows } from './queries.ts';
-import { WORKFLOW_MOVES } from './states.ts';
 import { INVALID_STATE, Workflow, WorkflowQuery } from './workflow.schemas.ts';
+import { type WorkflowRow, workflowJson, workflowRows } from './workflow-queries.ts';
+import { EVENT_ID, WORKFLOW } from './workflow-refusals.ts';
+import { WORKFLOW_MOVES } from './workflow-states.ts';
 
 const STATE = sql.ref('workflows.state');
 const CREATED = {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { flag } from '#platform/http/endpoint/query.schemas.ts';
-import { TextByName } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { OPERATION_MOVES, WORKFLOW_MOVES, type WorkflowState } from './states.ts';
+import { flag, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { OPERATION_MOVES, WORKFLOW_MOVES, type WorkflowState } from './workflow-states.ts';
 
 const states = Object.keys(WORKFLOW_MOVES) as WorkflowState[];
 

@@ -2,20 +2,25 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { type Action, requireAccess } from '#access/acl/acl.queries.ts';
 import { ADMINISTRATORS, apiRole } from '#access/roles/api-roles.ts';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
-import { parseInput } from '#platform/http/endpoint/check.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { controlWorkflow } from './control.ts';
-import { WORKFLOW } from './examples.ts';
-import { parseConfiguration } from './processing.ts';
-import { findWorkflow, type WorkflowRow, workflowJson, workflowsOfEvent } from './queries.ts';
-import { ILLEGAL_MOVE, INVALID_CONFIGURATION, NOT_DELETABLE, SUPERSEDED, WORKFLOW_MISSING } from './refusals.ts';
-import { isActive } from './states.ts';
+import { parseInput, pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { controlWorkflow } from './control-workflow.ts';
+import { parseConfiguration } from './processing-request.ts';
 import { INVALID_STATE, RequestedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
+import { findWorkflow, type WorkflowRow, workflowJson, workflowsOfEvent } from './workflow-queries.ts';
+import {
+  ILLEGAL_MOVE,
+  INVALID_CONFIGURATION,
+  NOT_DELETABLE,
+  SUPERSEDED,
+  WORKFLOW,
+  WORKFLOW_MISSING,
+} from './workflow-refusals.ts';
+import { isActive } from './workflow-states.ts';
 
 /** Finds the workflow of a request. @throws {HttpError} 404 or 401 without access to its event */
 async function accessibleWorkflow(db: Queryable, c: Context, id: string, action: Action): Promise<WorkflowRow> {

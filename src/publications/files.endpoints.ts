@@ -3,11 +3,11 @@ import { cors } from 'hono/cors';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
-import type { PublicationAddresses } from './presentation.ts';
-import { findPublishedFile } from './queries.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import { findPublishedFile } from './publication.queries.ts';
+import type { PublicationAddresses } from './publication-json.ts';
 import { serveFile } from './serve-file.ts';
-import { checkSignature } from './signing/signed-request.ts';
+import { checkSignature } from './signing/url-signer.ts';
 
 type PublishedFile = NonNullable<Awaited<ReturnType<typeof findPublishedFile>>>;
 

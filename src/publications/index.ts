@@ -1,9 +1,9 @@
-export { publicationJson } from './json.ts';
+export { publicationsOfEvents } from './publication.queries.ts';
 export {
   isAddressable,
   type PublicationAddresses,
   presentationOf,
+  publicationJson,
   publicationsJson,
-} from './presentation.ts';
-export { publicationsOfEvents } from './queries.ts';
+} from './publication-json.ts';
 export { RANGE_NOT_SATISFIABLE, type ServedFile, STORAGE_UNAVAILABLE, serveFile } from './serve-file.ts';

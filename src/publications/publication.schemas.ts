@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { MEDIA_FIELDS } from './versions.ts';
+import type { Since } from '#platform/http/answer/version.ts';
+import { flag } from '#platform/http/endpoint/endpoint-schemas.ts';
+
+/** The versions that introduced fields of published media (compatibility 2.4). */
+export const MEDIA_FIELDS = { is_master_playlist: '1.7.0', is_live: '1.7.0' } as const satisfies Since;
+/** The versions that introduced parameters and behaviour. */
+export const PUBLICATION_CHANGES = {
+  signedUrl: '1.7.0',
+  internalById: '1.11.0',
+  includeInternalPublication: '1.11.0',
+} as const satisfies Since;
 
 const element = {
   id: z.string(),
@@ -47,3 +57,15 @@ export const Publication = z
 export type PublicationJson = z.infer<typeof Publication>;
 
 export const Publications = z.array(Publication).meta({ id: 'Publications' });
+
+export const PublicationQuery = z.object({
+  sign: flag('Sign the addresses of publications, if signing is configured.'),
+});
+export type PublicationQuery = z.infer<typeof PublicationQuery>;
+
+export const PublicationsQuery = PublicationQuery.extend({
+  includeInternalPublication: flag('Include the publication on the channel `internal`.').meta({
+    'x-since': PUBLICATION_CHANGES.includeInternalPublication,
+  }),
+});
+export type PublicationsQuery = z.infer<typeof PublicationsQuery>;

@@ -3,7 +3,7 @@ import { readdir, readlink } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { workerApp } from '#test/support/app.ts';
 import { insertElement, insertEvent, insertPublication } from '#test/support/publication.ts';
-import { findWatchableRecording, publicationsOfEvents } from './queries.ts';
+import { findWatchableRecording, publicationsOfEvents } from './publication.queries.ts';
 
 const app = await workerApp();
 const { database, storage } = app;

@@ -1,9 +1,7 @@
 import type { Context } from 'hono';
-import { allowsRange, matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
-import { requestedRange } from '#platform/http/answer/range.ts';
-import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { type ByteRange, ObjectNotFound, type ObjectStorage } from '#platform/storage/port.ts';
+import { allowsRange, matchesNone, requestedRange, strongEtag } from '#platform/http/answer/etag.ts';
+import { PLAIN_TEXT, refusal } from '#platform/http/errors/errors.ts';
+import { type ByteRange, ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
 
 export const RANGE_NOT_SATISFIABLE = refusal(416, 'The range is outside the file.');
 export const STORAGE_UNAVAILABLE = refusal(503, 'The object storage does not answer.', [], { 'Retry-After': '30' });

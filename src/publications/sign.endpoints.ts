@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { formatInstant, parseDate } from '#metadata/time.ts';
+import { formatInstant, parseDate } from '#metadata/date-time.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { Instant } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { Instant } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { canonicalAddress } from '#platform/text/ip-address.ts';
-import { PUBLICATION } from './examples.ts';
-import { publishedAddress } from './model.ts';
-import type { PublicationAddresses } from './presentation.ts';
-import { mayReadPublished } from './queries.ts';
+import { mayReadPublished } from './publication.queries.ts';
+import { publishedAddress } from './publication.ts';
+import { PUBLICATION } from './publication-examples.ts';
+import type { PublicationAddresses } from './publication-json.ts';
 
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 

@@ -1,6 +1,6 @@
 import type { Change } from '#changes/change.ts';
 import { reasonKey } from '#processing/reason-key.ts';
-import { INTERNAL_CHANNEL } from '#publications/model.ts';
+import { INTERNAL_CHANNEL } from '#publications/publication.ts';
 import { bucketOf } from './histogram.ts';
 
 /**

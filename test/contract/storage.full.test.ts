@@ -1,6 +1,6 @@
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { objectKey } from '#platform/storage/keys.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
 import { S3Storage } from '#platform/storage/s3.ts';
 import { BreakableS3 } from '../support/breakable-s3.ts';
 import { bytes, readAll, sha256, source } from '../support/bytes.ts';

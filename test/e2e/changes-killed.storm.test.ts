@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { numberChanges, readChanges } from '#changes/read.ts';
+import { numberChanges, readChanges } from '#changes/read-changes.ts';
 import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';

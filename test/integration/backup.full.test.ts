@@ -8,7 +8,7 @@ import { verifyCommand } from '#cli/inlet/verify.ts';
 import { takeBackup } from '#maintenance/backup/backup.ts';
 import { dumpDatabase } from '#maintenance/backup/dump.ts';
 import { loadConfig } from '#platform/config/config.ts';
-import { FolderStorage, folderPlace } from '#platform/storage/folder-backend.ts';
+import { FolderStorage, folderPlace } from '#platform/storage/folder.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes, source } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { isMedia } from '#catalogue/events/tracks.ts';
-import { isActive, OPERATION_MOVES, WORKFLOW_MOVES } from '#processing/states.ts';
+import { isMedia } from '#catalogue/events/event-files.ts';
+import { isActive, OPERATION_MOVES, WORKFLOW_MOVES } from '#processing/workflow-states.ts';
 import { workerApp } from '../support/app.ts';
 import { insertEvent } from '../support/publication.ts';
 

@@ -6,7 +6,7 @@ import type { Directory } from '#access/accounts/directory.ts';
 import { completeDirectUpload, sweepDirectUploads } from '#ingest/direct/direct-completion.ts';
 import { directDraft, startOver } from '#ingest/direct/direct-uploads.ts';
 import { discardDraft, expireDrafts } from '#ingest/drafts.ts';
-import { expireUploads } from '#ingest/tus/uploads.ts';
+import { expireUploads } from '#ingest/tus/tus-uploads.ts';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { sendForm } from '../support/event-writes.ts';
 import { eventually } from '../support/eventually.ts';

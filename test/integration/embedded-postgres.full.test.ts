@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { registered, startTime } from '#platform/database/embedded/processes.ts';
+import { registered, startTime } from '#platform/database/embedded/process-register.ts';
 import { serviceAccount } from '#platform/database/embedded/programs.ts';
-import { startEmbedded } from '#platform/database/embedded/start.ts';
+import { startEmbedded } from '#platform/database/embedded/start-embedded.ts';
 
 const { cp, mkdir, readdir, readFile, rename, stat, writeFile } = fs;
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -206,7 +206,7 @@ test('programs that cannot be run where npm put them are run as a copy', async (
     const filter = async (source: string) => !(await fs.lstat(source)).isSymbolicLink();
     await cp(join(PROJECT, path), join(checkout, path), { recursive: true, filter });
   }
-  const program = `import { startEmbedded } from ${JSON.stringify(join(checkout, 'src/platform/database/embedded/start.ts'))};
+  const program = `import { startEmbedded } from ${JSON.stringify(join(checkout, 'src/platform/database/embedded/start-embedded.ts'))};
     const server = await startEmbedded(process.argv[1]);
     console.log(server.databaseUrl);
     process.stdin.resume().on('end', server.stop);`;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadDefinitions } from '#processing/definitions.ts';
-import { startWorkflow } from '#processing/start.ts';
+import { loadDefinitions } from '#processing/load-definitions.ts';
+import { startWorkflow } from '#processing/start-workflow.ts';
 import { workerApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import type { EventJson, PublicationJson } from '../support/client.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ObjectStorage, storageRefused } from '#platform/storage/port.ts';
+import { type ObjectStorage, storageRefused } from '#platform/storage/object-storage.ts';
 import { ownApp } from '../support/app.ts';
 import { counts } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';

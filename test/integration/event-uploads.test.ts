@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { discardUpload } from '#ingest/tus/uploads.ts';
+import { discardUpload } from '#ingest/tus/tus-uploads.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { counts, created, post } from '../support/app-uploads.ts';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';

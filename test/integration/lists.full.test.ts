@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anonymous } from '#access/principal.ts';
 import { API_ROLES } from '#access/roles/api-roles.ts';
 import { createApp } from '#app/app.ts';
-import { accessibleEvents, EVENT_LIST } from '#catalogue/events/list.ts';
+import { accessibleEvents, EVENT_LIST } from '#catalogue/events/event-list.ts';
 import { COUNTED, findPart } from '#platform/database/list/index.ts';
 import { createPool } from '#platform/database/pool.ts';
 import type { DB } from '#platform/database/schema.ts';

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { denoProgram } from '#cli/runtime.ts';
-import { ffmpegArguments } from '#platform/media/command.ts';
 import type { CutPart } from '#platform/media/cutting.ts';
 import { type KeptPart, partsWithin } from '#platform/media/cutting.ts';
-import { deliver } from '#platform/media/delivery.ts';
+import { deliver } from '#platform/media/encode-delivery.ts';
+import { ffmpegArguments } from '#platform/media/ffmpeg-command.ts';
 import { probe } from '#platform/media/probe.ts';
-import { runTool } from '#platform/media/tools/process.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
 import { markedClip, markedPictures, markedSound } from '../support/marked-clips.ts';
 import {
@@ -318,7 +318,7 @@ describe.runIf(process.platform === 'linux')('an encoder', () => {
     const media = (name: string) => JSON.stringify(new URL(`../../src/platform/media/${name}`, import.meta.url).href);
     const code = `
       const { probe } = await import(${media('probe.ts')});
-      const { deliver } = await import(${media('delivery.ts')});
+      const { deliver } = await import(${media('encode-delivery.ts')});
       const [path, target] = process.argv.slice(1);
       const tools = JSON.parse(process.env.TOOLS);
       await deliver(tools, await probe(tools, path), target, {

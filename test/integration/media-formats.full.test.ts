@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { detectMediaType } from '#platform/media/media-type.ts';
 import { probe } from '#platform/media/probe.ts';
 import { demuxerFor, recognize } from '#platform/media/recording.ts';
-import { detectMediaType } from '#platform/media/signature.ts';
-import { MediaFailure } from '#platform/media/tools/failure.ts';
-import { runTool } from '#platform/media/tools/process.ts';
+import { MediaFailure } from '#platform/media/tools/media-failure.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
 import { AMR_TONE, type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
 
 const LIMIT = { timeLimitMs: 60_000 };

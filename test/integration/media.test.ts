@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mediaStreams } from '#platform/media/streams.ts';
-import { objectKey } from '#platform/storage/keys.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
 import { workerApp } from '../support/app.ts';
 import { bytes, sha256, source } from '../support/bytes.ts';
 import { giveAcl } from '../support/event-writes.ts';

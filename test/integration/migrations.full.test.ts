@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
 import { createContext } from '#app/context.ts';
-import { applyMigrations } from '#cli/migrations.ts';
+import { applyMigrations } from '#cli/prepare-database.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { migrate } from '#platform/database/migrate.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';

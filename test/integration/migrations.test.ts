@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyMigrations } from '#cli/migrations.ts';
+import { applyMigrations } from '#cli/prepare-database.ts';
 import { migrate, pendingMigrations } from '#platform/database/migrate.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { dumpSchema } from '../support/schema-dump.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAgentActivity } from '#capture/reports/at-work.queries.ts';
-import { failedRecordings, uploadingRecordings } from '#capture/reports/failed.queries.ts';
+import { listAgentActivity } from '#capture/reports/agent-activity.queries.ts';
+import { failedRecordings, uploadingRecordings } from '#capture/reports/failed-recordings.queries.ts';
 import { listPlannedRecordings } from '#capture/schedules/timetable.queries.ts';
 import type { DB } from '#platform/database/schema.ts';
 import { countNext } from '#statistics/count.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
-import { heartbeat } from '#processing/claims.ts';
+import { heartbeat } from '#processing/operation-claims.ts';
 import { reportWorkerProcess } from '#processing/worker-processes.ts';
 import { insertManyStates } from '../support/agents-page.ts';
 import { ownApp } from '../support/app.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { createApp } from '#app/app.ts';
 import { dashboardRoutes } from '#pages/operator/queue-dashboard.ts';
 import { serve } from '#platform/http/server/serve.ts';
-import { claimOperation } from '#processing/claims.ts';
+import { claimOperation } from '#processing/operation-claims.ts';
 import { assignLanes, takeDeliveries } from '#processing/outbox.ts';
 import { reportWorkerProcess } from '#processing/worker-processes.ts';
 import { insertManyStates } from '../support/agents-page.ts';

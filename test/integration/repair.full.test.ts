@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyCommand } from '#cli/inlet/verify.ts';
 import { keepOrphan } from '#maintenance/repair/repair.ts';
 import { lockNotes } from '#maintenance/verify/notes.ts';
-import { objectKey } from '#platform/storage/keys.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { bytes } from '../support/bytes.ts';
 import { recording } from '../support/clips.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { MIGRATION_LIMITS } from '#platform/database/client.ts';
 import { createDatabase, type Transaction } from '#platform/database/kysely.ts';
-import { MIGRATION_LIMITS } from '#platform/database/limits.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { workerApp } from '../support/app.ts';
 import { counts, post } from '../support/app-uploads.ts';

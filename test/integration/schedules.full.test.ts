@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { markMissedBatch, markMissedRecordings } from '#capture/reports/missed-recordings.ts';
-import { conflictsWith } from '#capture/schedules/conflicts.ts';
+import { conflictsWith } from '#capture/schedules/schedule-conflicts.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { migrate } from '#platform/database/migrate.ts';
 import { ownApp, workerApp } from '../support/app.ts';

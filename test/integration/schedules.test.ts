@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { anonymous } from '#access/principal.ts';
-import { conflictsWith, withScheduleConflicts } from '#capture/schedules/conflicts.ts';
+import { conflictsWith, withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts';
 import {
   advanceRecording as advanceFrom,
   type TimeClaim,
   translateOverlapError,
 } from '#capture/schedules/write-schedules.ts';
-import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '#capture/states/state.ts';
+import { RECORDING_MOVES, type RecordingChange, type RecordingState } from '#capture/states/recording-state.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { IllegalMove } from '#processing/states.ts';
+import { IllegalMove } from '#processing/workflow-states.ts';
 import { workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { untilOneWaits } from '../support/lock-waits.ts';

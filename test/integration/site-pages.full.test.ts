@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
 import { apiDocument } from '#openapi/base.endpoints.ts';
-import { servedDocument } from '#openapi/served.ts';
+import { servedDocument } from '#openapi/served-document.ts';
 import { docsAsset, docsPage } from '#pages/site/docs.endpoints.ts';
 import { home } from '#pages/site/home.endpoint.ts';
 import { serve } from '#platform/http/server/serve.ts';

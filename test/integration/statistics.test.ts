@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { lastNumber } from '#changes/read.ts';
-import { recordChanges } from '#changes/record.ts';
+import { lastNumber } from '#changes/read-changes.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { advance } from '#processing/advance.ts';
-import { publishElements } from '#publications/publishing.ts';
-import { countChanges, countNext, sweepStatistics } from '#statistics/count.ts';
-import { measureStorage } from '#statistics/storage.ts';
+import { advance } from '#processing/advance-workflow.ts';
+import { publishElements } from '#publications/publish.ts';
+import { countChanges, countNext, measureStorage, sweepStatistics } from '#statistics/count.ts';
 import { MOST_REASONS } from '#statistics/tally.ts';
 import { countsOf, type Span, storageOf, trendsOf } from '#statistics/trends.ts';
 import { ownApp } from '../support/app.ts';

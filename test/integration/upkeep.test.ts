@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { backupCommand } from '#cli/inlet/backup.ts';
 import { doctorCommand } from '#cli/inlet/doctor.ts';
 import { restoreCommand } from '#cli/inlet/restore.ts';
-import { objectKey } from '#platform/storage/keys.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
 import { bytes } from '../support/bytes.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { emptySystem, openUpkeep, SOUND, say, type Upkeep } from '../support/upkeep.ts';

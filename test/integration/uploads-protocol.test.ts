@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createApp } from '#app/app.ts';
-import { discardUpload } from '#ingest/tus/uploads.ts';
+import { discardUpload } from '#ingest/tus/tus-uploads.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { serve } from '#platform/http/server/serve.ts';
 import { ADMIN, ownApp } from '../support/app.ts';

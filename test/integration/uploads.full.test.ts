@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createApp } from '#app/app.ts';
 import { createContext } from '#app/context.ts';
-import { expireUploads } from '#ingest/tus/uploads.ts';
+import { expireUploads } from '#ingest/tus/tus-uploads.ts';
 import { S3Storage } from '#platform/storage/s3.ts';
 import { createS3Clients } from '#platform/storage/s3-client.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';

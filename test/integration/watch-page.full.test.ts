@@ -10,7 +10,7 @@ import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { captions } from '#workers/operations/captions.ts';
 import { encode } from '#workers/operations/encode.ts';
 import { preview } from '#workers/operations/preview.ts';
-import { publish } from '#workers/operations/publishing.ts';
+import { publish } from '#workers/operations/publish.ts';
 import { browserAvailable, connectBrowser } from '../support/chromium.ts';
 import { type ClipOptions, clip, clipFolder } from '../support/clips.ts';
 import { endpointApp } from '../support/endpoint-app.ts';

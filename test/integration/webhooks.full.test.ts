@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { sweepDeliveries } from '#notifications/webhooks/deliveries.ts';
 import { fanOut } from '#notifications/webhooks/fan-out.ts';
+import { sweepDeliveries } from '#notifications/webhooks/webhook-deliveries.ts';
 import { ownApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { loggedDatabase } from '../support/logged-database.ts';

@@ -1,8 +1,12 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { claimDueDeliveries, parkExpiredDeliveries, sweepDeliveries } from '#notifications/webhooks/deliveries.ts';
 import { DELIVERIES_CHANNEL, fanOut } from '#notifications/webhooks/fan-out.ts';
-import { insertTest } from '#notifications/webhooks/queries.ts';
+import {
+  claimDueDeliveries,
+  parkExpiredDeliveries,
+  sweepDeliveries,
+} from '#notifications/webhooks/webhook-deliveries.ts';
+import { insertTest } from '#notifications/webhooks/webhooks.queries.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';

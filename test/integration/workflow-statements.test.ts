@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '#platform/config/config.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
-import { advance } from '#processing/advance.ts';
-import { claimOperation, endClaim } from '#processing/claims.ts';
+import { advance } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
-import { noop } from '#workers/operations/index.ts';
-import { Runner } from '#workers/runner.ts';
+import { claimOperation, endClaim } from '#processing/operation-claims.ts';
+import { Runner } from '#workers/operation-runner.ts';
+import { noop } from '#workers/operations/all-operations.ts';
 import { untilOneWaits } from '../support/lock-waits.ts';
 import { loggedDatabase } from '../support/logged-database.ts';
 import { createRunnerBench } from '../support/runner-bench.ts';

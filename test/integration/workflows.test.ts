@@ -1,9 +1,15 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '#platform/database/kysely.ts';
-import { advance, type Ending } from '#processing/advance.ts';
-import { type Claim, claimOperation, endClaim, heartbeat, recoverLostOperations } from '#processing/claims.ts';
+import { advance, type Ending } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
+import {
+  type Claim,
+  claimOperation,
+  endClaim,
+  heartbeat,
+  recoverLostOperations,
+} from '#processing/operation-claims.ts';
 import {
   assignLanes,
   type Delivery,
@@ -12,7 +18,7 @@ import {
   takeDeliveries,
   takeOverdue,
 } from '#processing/outbox.ts';
-import { IllegalMove } from '#processing/states.ts';
+import { IllegalMove } from '#processing/workflow-states.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FOR_AGES } from '../support/watched.ts';
 import { AT_ONCE, operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';

@@ -4,8 +4,8 @@ import { readFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runTool } from '#platform/media/tools/process.ts';
-import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
+import { locateTools, type MediaTools } from '#platform/media/tools/locate-tools.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
 
 /** What a clip is to hold; the defaults make an MP4 of two seconds that browsers play as it is. */
 export interface ClipOptions {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
+import { MIGRATION_LIMITS } from '#platform/database/client.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
-import { MIGRATION_LIMITS } from '#platform/database/limits.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { eventually } from './eventually.ts';
 

@@ -1,5 +1,5 @@
 /** Uses the embedded PostgreSQL of a folder until it is killed, as a role does: `node embedded-user.ts FOLDER`. */
-import { startEmbedded } from '#platform/database/embedded/start.ts';
+import { startEmbedded } from '#platform/database/embedded/start-embedded.ts';
 
 const { databaseUrl } = await startEmbedded(process.argv[2] ?? '');
 console.log(databaseUrl);

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { type AppParts, assembleApp } from '#platform/http/app/app.ts';
+import { type AppParts, assembleApp } from '#platform/http/app/assemble-app.ts';
 import type { Endpoint } from '#platform/http/endpoint/endpoint.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { runTool } from '#platform/media/tools/process.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
 import { clipFolder, testTools } from './clips.ts';
 
 const LIMIT = { timeLimitMs: 60_000 };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runTool } from '#platform/media/tools/process.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
 import { clipFolder, testTools } from './clips.ts';
 
 const LIMIT = { timeLimitMs: 60_000 };

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '#platform/telemetry/log.ts';
-import { operations } from '#workers/operations/index.ts';
-import { Runner } from '#workers/runner.ts';
+import { Runner } from '#workers/operation-runner.ts';
+import { operations } from '#workers/operations/all-operations.ts';
 import type { TestApp } from './app.ts';
 import { testTools } from './clips.ts';
 

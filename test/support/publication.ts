@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Event, PublicationElement } from '#platform/database/schema.ts';
-import { objectKey } from '#platform/storage/keys.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
-import type { PublicationElement as StoredElement } from '#publications/model.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import type { PublicationElement as StoredElement } from '#publications/publication.ts';
 import { sha256, source } from './bytes.ts';
 
 /** An event with as little as the schema asks for, and what `values` adds. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { folderPlace } from '#platform/storage/folder-backend.ts';
+import { folderPlace } from '#platform/storage/folder.ts';
 import { bucketPlace } from '#platform/storage/s3-backend.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '#platform/database/kysely.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { readAll, sha256 } from './bytes.ts';
 import { OpenUpload } from './open-upload.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Principal } from '#access/principal.ts';
-import { scheduleOf } from '#capture/schedules/schedules.queries.ts';
+import { scheduleOf } from '#capture/schedules/timetable.queries.ts';
 import { changeSchedule, insertSchedules, lockAgentOf } from '#capture/schedules/write-schedules.ts';
-import { isSamePlace } from '#capture/states/state.ts';
+import { isSamePlace } from '#capture/states/recording-state.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { insertEvent } from './publication.ts';
 import { newAgent } from './scheduling.ts';

@@ -1,7 +1,7 @@
 import { createApp } from '#app/app.ts';
 import type { Context } from '#app/context.ts';
 import { type RunningServer, serve } from '#platform/http/server/serve.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { ADMIN, createTestApp, type TestApp } from './app.ts';
 import { freePort } from './free-port.ts';
 import { Resumable } from './resumable.ts';

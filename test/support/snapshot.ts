@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { numberChanges } from '#changes/read.ts';
+import { numberChanges } from '#changes/read-changes.ts';
 import type { Database } from '#platform/database/kysely.ts';
 
 /** Every row of some tables, as text, with the table it stands in. */

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { objectKey, shardOf } from '#platform/storage/keys.ts';
-import { ObjectNotFound, type ObjectStorage, RangeNotSatisfiable } from '#platform/storage/port.ts';
+import { objectKey, shardOf } from '#platform/storage/object-keys.ts';
+import { ObjectNotFound, type ObjectStorage, RangeNotSatisfiable } from '#platform/storage/object-storage.ts';
 import { bytes, readAll, sha256, source } from './bytes.ts';
 import { putProcess, type TestStorage } from './storages.ts';
 

@@ -1,4 +1,4 @@
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 
 /** The same object storage, some of whose methods do something else. */
 export function storageWith(storage: ObjectStorage, others: Partial<ObjectStorage>): ObjectStorage {

@@ -2,7 +2,7 @@
  * Starts a media tool or a program of a site as a worker does, ends it after so many milliseconds, and says how it came
  * out: `tool-probe.ts tool|program MILLISECONDS PROGRAM ARGUMENT...`.
  */
-import { runProgram, runTool } from '#platform/media/tools/process.ts';
+import { runProgram, runTool } from '#platform/media/tools/run-tool.ts';
 
 const [kind = '', endMs = '', program = '', ...args] = process.argv.slice(2);
 const controller = new AbortController();

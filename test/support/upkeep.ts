@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
+import type { Command } from '#cli/command.ts';
 import { backupCommand } from '#cli/inlet/backup.ts';
-import type { Command } from '#cli/inlet/command.ts';
 import { verifyCommand } from '#cli/inlet/verify.ts';
 import { createTestApp, type TestApp } from './app.ts';
 import { created, post } from './app-uploads.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { expireUploads } from '#ingest/tus/uploads.ts';
+import { expireUploads } from '#ingest/tus/tus-uploads.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { Locks } from '#platform/database/locks.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';

@@ -1,4 +1,4 @@
-import type { ObservedPeriod } from '#platform/database/watch.ts';
+import type { ObservedPeriod } from '#platform/database/database-watch.ts';
 
 /** What a process has seen that has watched the database for ages: only silence counts. */
 export const FOR_AGES: ObservedPeriod = {

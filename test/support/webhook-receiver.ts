@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
-import { startWebhooks } from '#workers/webhooks.ts';
+import { startWebhooks } from '#workers/webhook-sender.ts';
 import type { TestApp } from './app.ts';
 import { listen } from './listen.ts';
 import { send } from './series.ts';

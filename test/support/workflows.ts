@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#platform/database/kysely.ts';
 import type { OutageWait } from '#platform/database/retry.ts';
-import { parseDefinition } from '#processing/definitions.ts';
-import { startWorkflow } from '#processing/start.ts';
+import { parseDefinition } from '#processing/load-definitions.ts';
+import { startWorkflow } from '#processing/start-workflow.ts';
 
 /** Waits for no database. */
 export const AT_ONCE: OutageWait = { signal: AbortSignal.abort(), onWait: () => undefined };

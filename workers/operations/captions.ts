@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Database } from '#platform/database/kysely.ts';
 import { cutCaptions, readCaptions } from '#platform/media/captions.ts';
 import { type KeptPart, lengthOf } from '#platform/media/cutting.ts';
-import { CAPTIONS_TYPE } from '#platform/media/signature.ts';
-import { CAPTIONS } from '#publications/model.ts';
-import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './elements.ts';
+import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
+import { CAPTIONS } from '#publications/publication.ts';
 import type { Operation } from './operation.ts';
+import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 /** Ten times the words of a whole day. */
 const MAX_BYTES = 2 ** 24;

@@ -3,21 +3,21 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, lstat, mkdir, open as openFile, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { NewTrack } from '#catalogue/events/tracks.ts';
+import type { NewTrack } from '#catalogue/events/event-files.ts';
 import { writeEvents } from '#catalogue/events/write-events.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { detectTrackType, HEAD_BYTES } from '#platform/media/signature.ts';
-import { type ExitStatus, type FailureOptions, MediaFailure, meaningOf } from '#platform/media/tools/failure.ts';
+import { detectTrackType, HEAD_BYTES } from '#platform/media/media-type.ts';
+import { type ExitStatus, type FailureOptions, MediaFailure, meaningOf } from '#platform/media/tools/media-failure.ts';
 import { sizeOf, watched } from '#platform/media/tools/output-watch.ts';
-import { runProgram } from '#platform/media/tools/process.ts';
+import { runProgram } from '#platform/media/tools/run-tool.ts';
 import {
   type CommandSettings,
   commandIdentity,
   parseCommandSettings,
   resultFlavor,
 } from '#processing/command-settings.ts';
-import { type SourceTrack, sourceTracks } from './elements.ts';
 import type { Operation, OperationContext } from './operation.ts';
+import { type SourceTrack, sourceTracks } from './prepared-elements.ts';
 import { argumentsOf, locateProgram, matchesFlavor } from './site-program.ts';
 
 /** The time limit of the operation applies. */

@@ -10,9 +10,9 @@ import {
   parseCutting,
   partsWithin,
 } from '#platform/media/cutting.ts';
-import { MediaFailure } from '#platform/media/tools/failure.ts';
-import { type SourceTrack, sourceTracks } from './elements.ts';
+import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import type { Operation } from './operation.ts';
+import { type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 /**
  * Stores which parts of each track to keep, as the event's cutting catalog says, and the new duration of the event.

@@ -1,13 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFor } from '#platform/media/cutting.ts';
-import { deliver } from '#platform/media/delivery.ts';
 import { USUAL_QUALITY, type VideoQuality } from '#platform/media/delivery-plan.ts';
+import { deliver } from '#platform/media/encode-delivery.ts';
 import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
 import { assertPlausible, encodingLimit, isLongWork } from '#platform/media/workload.ts';
-import { flavorOf } from '#publications/model.ts';
-import { fileStems, type PreparedElement, replacePrepared, type SourceTrack, tracksToPrepare } from './elements.ts';
+import { flavorOf } from '#publications/publication.ts';
 import type { Operation, OperationContext } from './operation.ts';
+import {
+  fileStems,
+  type PreparedElement,
+  replacePrepared,
+  type SourceTrack,
+  tracksToPrepare,
+} from './prepared-elements.ts';
 
 const TAGS = ['engage-download', 'engage-streaming'];
 

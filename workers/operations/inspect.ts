@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
 import { assertPlausible } from '#platform/media/workload.ts';
-import { type SourceTrack, sourceTracks } from './elements.ts';
 import type { Operation } from './operation.ts';
+import { type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 const READ_BYTES = 2 ** 20;
 

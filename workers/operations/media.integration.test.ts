@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runTool } from '#platform/media/tools/process.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
 import { bytes, sha256 as sumOf } from '#test/support/bytes.ts';
 import { clip, clipFolder, testTools } from '#test/support/clips.ts';
 import { createOperationBench } from '#test/support/operation-context.ts';
@@ -13,7 +13,7 @@ import { encode } from './encode.ts';
 import { inspect } from './inspect.ts';
 import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
-import { publish } from './publishing.ts';
+import { publish } from './publish.ts';
 
 const bench = await createOperationBench();
 const { database, tracksOf } = bench;

@@ -1,6 +1,6 @@
 import type { OperationSettings } from '#platform/config/config.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
-import type { MediaTools } from '#platform/media/tools/tools.ts';
+import type { MediaTools } from '#platform/media/tools/locate-tools.ts';
 import type { Inspected } from '#platform/media/workload.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { type MediaInfo, probe } from '#platform/media/probe.ts';
-import { takeStills, writeTimeline } from '#platform/media/stills.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
+import { takeStills, writeTimeline } from '#platform/media/video-previews.ts';
 import { writeWaveform } from '#platform/media/waveform.ts';
-import { flavorOf } from '#publications/model.ts';
+import { flavorOf } from '#publications/publication.ts';
+import type { Operation, OperationContext } from './operation.ts';
 import {
   fileStems,
   type PreparedElement,
@@ -11,8 +12,7 @@ import {
   replacePrepared,
   type SourceTrack,
   tracksToPrepare,
-} from './elements.ts';
-import type { Operation, OperationContext } from './operation.ts';
+} from './prepared-elements.ts';
 
 const POSTER = { width: 1280, height: 1280 };
 const THUMBNAIL = { width: 320, height: 320 };

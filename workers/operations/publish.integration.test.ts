@@ -4,7 +4,7 @@ import { sha256 } from '#test/support/bytes.ts';
 import { createOperationBench } from '#test/support/operation-context.ts';
 import { insertElement, insertEvent } from '#test/support/publication.ts';
 import type { Operation } from './operation.ts';
-import { publish, republish, retract } from './publishing.ts';
+import { publish, republish, retract } from './publish.ts';
 
 const bench = await createOperationBench();
 const { database, storage } = bench;

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ConfigError } from '#platform/setting/config-error.ts';
+import { ConfigError } from '#platform/setting/value-kinds.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 

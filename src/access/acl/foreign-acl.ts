@@ -1,7 +1,6 @@
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { childOf, InvalidXml, parseXml, type XmlElement } from '#platform/text/xml.ts';
-import { MAX_ENTRIES, StrictEntry } from './acl.schemas.ts';
-import { type AclEntry, distinctEntries, jsonOf } from './acl.ts';
+import { type AclEntry, distinctEntries, jsonOf, MAX_ENTRIES, StrictEntry } from './acl.ts';
 
 export const UNREADABLE_POLICY = refusal(
   400,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { storageRefused } from '#platform/storage/port.ts';
+import { storageRefused } from '#platform/storage/object-storage.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { ownApp } from '#test/support/app.ts';
 import { counts, created, post } from '#test/support/app-uploads.ts';
@@ -10,7 +10,7 @@ import { eventually } from '#test/support/eventually.ts';
 import { eventFields, file, type Part } from '#test/support/form.ts';
 import { storageWith } from '#test/support/storage-with.ts';
 import { FOR_AGES } from '#test/support/watched.ts';
-import { IdempotencyLedger, KeyLost, sweepIdempotencyKeys } from './ledger.ts';
+import { IdempotencyLedger, KeyLost, sweepIdempotencyKeys } from './idempotency-ledger.ts';
 
 /** Runs before each object is stored. */
 let beforePut: () => Promise<void> = async () => undefined;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MAX_LENGTH } from '../acl/acl.schemas.ts';
+import { MAX_LENGTH } from '../acl/acl.ts';
 import { API_ROLES } from './api-roles.ts';
 
 /** Grants all rights. */

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { isDatabaseOutage } from '#platform/database/outage.ts';
+import { isDatabaseOutage } from '#platform/database/retry.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
 import {
@@ -14,10 +14,10 @@ import {
 import { anonymous, type Principal } from '../principal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Authenticator } from './authenticator.ts';
-import type { DigestVerifier } from './digest/verifier.ts';
-import { type DigestAnswer, parseDigest } from './digest/verifier.ts';
-import { KeysUnavailable } from './key-set.ts';
+import type { DigestVerifier } from './digest/digest-verifier.ts';
+import { type DigestAnswer, parseDigest } from './digest/digest-verifier.ts';
 import type { TokenVerifier } from './tokens.ts';
+import { KeysUnavailable } from './tokens.ts';
 
 interface Credentials {
   username: string;

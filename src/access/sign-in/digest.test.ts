@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf, digestSecrets } from '../accounts/secrets.ts';
-import { type DigestAnswer, expectedResponse, isValidResponse, matchesTarget, parseDigest } from './digest/verifier.ts';
+import {
+  type DigestAnswer,
+  expectedResponse,
+  isValidResponse,
+  matchesTarget,
+  parseDigest,
+} from './digest/digest-verifier.ts';
 
 describe('an answer', () => {
   const MD5 = '8ca523f5e9506fed4657c9700eebdbec';

@@ -7,8 +7,7 @@ import { silentLogger } from '#platform/telemetry/log.ts';
 import { anonymous } from '../principal.ts';
 import { authenticate, challengeFor, parseBasic } from './authentication.ts';
 import { Authenticator } from './authenticator.ts';
-import { Nonces } from './digest/nonces.ts';
-import { DigestVerifier } from './digest/verifier.ts';
+import { DigestVerifier, Nonces } from './digest/digest-verifier.ts';
 import { VerifiedCredentialsCache } from './verified-credentials.ts';
 
 /** Nobody but `ada` with the password `right`, whose hashes cost next to nothing. */

@@ -2,11 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLocalJWKSet, exportSPKI, importJWK, type JWTPayload, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ConfigError } from '#platform/setting/config-error.ts';
+import { ConfigError } from '#platform/setting/value-kinds.ts';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { goodClaims, type SigningKey, serveKeys, signingKey } from '#test/support/identity-provider.ts';
-import { KeysUnavailable, openKeySet } from './key-set.ts';
-import { grantedRoles, type TokenOptions, TokenVerifier, tokenPrincipal } from './tokens.ts';
+import {
+  grantedRoles,
+  KeysUnavailable,
+  openKeySet,
+  type TokenOptions,
+  TokenVerifier,
+  tokenPrincipal,
+} from './tokens.ts';
 
 const keys = await Promise.all(['ES256', 'RS256', 'EdDSA', 'PS512'].map((alg) => signingKey(alg)));
 const [key, rsa] = keys as [SigningKey, SigningKey];

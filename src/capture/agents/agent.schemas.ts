@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Instant } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { isName, MAX_NAME, quoted } from './names.ts';
+import { Instant } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { isName, MAX_NAME, quoted } from './agent-names.ts';
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'] as const;
 const MAX_ADDRESS = 2000;

@@ -1,16 +1,15 @@
 import { sql } from 'kysely';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { formatInstant } from '#metadata/time.ts';
+import { formatInstant } from '#metadata/date-time.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/query.schemas.ts';
-import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { NO_WHOLE_NUMBER, pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { type ListedResource, listHeaders, PageQuery, respondWithList } from '#platform/http/list/index.ts';
 import { Agent, type AgentJson, AgentList } from './agent.schemas.ts';
+import { AGENT, AGENT_ID } from './agent-examples.ts';
 import { type AgentRow, findAgent, shownAgent } from './agents.queries.ts';
-import { AGENT, AGENT_ID } from './examples.ts';
 
 /** A fixed filter; clients cannot set filters. */
 const KNOWN = { known: 'true' };

@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { AgentReport, AgentState } from './agent.schemas.ts';
-import type { AgentConfiguration } from './configuration.ts';
+import type { AgentConfiguration } from './agent-configuration.ts';
 
 /** An agent without a report for this time is offline. The stored time may be `SEEN_SECONDS` older. */
 const OFFLINE_SECONDS = 120;

@@ -1,6 +1,6 @@
 import rrule, { type Options } from 'rrule';
 import { instantOf, offsetAt } from '#platform/text/time-zone.ts';
-import { NO_OCCURRENCES } from '../states/refusals.ts';
+import { NO_OCCURRENCES } from '../states/scheduling-errors.ts';
 import { type Rule, RuleText, readRule } from './recurrence-rule.ts';
 
 // Node.js cannot import named exports of this package's bundle.

@@ -1,5 +1,5 @@
 import type { HttpError } from '#platform/http/errors/errors.ts';
-import { INVALID_RULE } from '../states/refusals.ts';
+import { INVALID_RULE } from '../states/scheduling-errors.ts';
 
 const LONGEST = 1000;
 const SHOWN = 200;

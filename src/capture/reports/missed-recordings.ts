@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { assertMove } from '#processing/states.ts';
-import { hasMedia, RECORDING_MOVES, type RecordingState } from '../states/state.ts';
+import { assertMove } from '#processing/workflow-states.ts';
+import { hasMedia, RECORDING_MOVES, type RecordingState } from '../states/recording-state.ts';
 
 /** The state of a recording that was never delivered. */
 const MISSED: RecordingState = 'capture_error';

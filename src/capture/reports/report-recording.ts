@@ -1,11 +1,40 @@
 import { type Principal, requireOwnAgent } from '#access/principal.ts';
-import type { Database } from '#platform/database/kysely.ts';
+import type { Database, Queryable } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
-import { IllegalMove } from '#processing/states.ts';
+import { IllegalMove } from '#processing/workflow-states.ts';
 import { advanceRecording } from '../schedules/write-schedules.ts';
-import type { RecordingState } from '../states/state.ts';
+import type { RecordingState } from '../states/recording-state.ts';
+
+/** The list holds the recordings that start last. */
+const MOST = 1000;
+
+export interface ReportedRecording {
+  id: string;
+  state: string;
+  since: Date | null;
+}
+
+/** Returns the reported recordings, the latest start first. */
+export function reportedRecordings(db: Queryable): Promise<ReportedRecording[]> {
+  return selectRecordings(db)
+    .where('recording_state', '<>', '')
+    .orderBy('start_date', 'desc')
+    .orderBy('event_id')
+    .limit(MOST)
+    .execute();
+}
+
+export function findRecording(db: Queryable, eventId: string): Promise<ReportedRecording | undefined> {
+  return selectRecordings(db).where('event_id', '=', eventId).executeTakeFirst();
+}
+
+function selectRecordings(db: Queryable) {
+  return db
+    .selectFrom('schedules')
+    .select(['event_id as id', 'recording_state as state', 'recording_state_since as since']);
+}
 
 export const RECORDING_MISSING = refusal(404, (id: string) => `No scheduled event has the identifier '${id}'.`, [
   '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21',

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { parseDateTime } from '#metadata/time.ts';
-import { isName, MAX_NAME, quoted } from '../agents/names.ts';
-import { UNPARSABLE_AGENT, UNPARSABLE_DATE, YEARS } from '../states/refusals.ts';
+import { parseDateTime } from '#metadata/date-time.ts';
+import { AGENT_ID } from '../agents/agent-examples.ts';
+import { isName, MAX_NAME, quoted } from '../agents/agent-names.ts';
+import { UNPARSABLE_AGENT, UNPARSABLE_DATE, YEARS } from '../states/scheduling-errors.ts';
 
 /** The maximum duration of a recording: 30 days. */
 export const LONGEST_MS = 30 * 86_400_000;
@@ -120,3 +121,14 @@ function refuseInputs(): string {
 function refuseAgent({ input }: { input?: unknown }): string {
   return UNPARSABLE_AGENT.sentence(input);
 }
+
+export const SCHEDULING = {
+  agent_id: AGENT_ID,
+  start: '2026-10-12T08:15:00Z',
+  end: '2026-10-12T09:45:00Z',
+  inputs: ['camera', 'screen'],
+};
+
+export const CONFLICTS = [
+  { start: '2026-10-12T09:00:00Z', end: '2026-10-12T10:30:00Z', title: 'Algebra I, lecture 1' },
+];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import type { Processing } from '#processing/processing.ts';
+import type { Processing } from '#processing/processing-request.ts';
 import {
   isSamePlace,
   type Occurrence,
@@ -9,7 +9,7 @@ import {
   type RecordingState,
   type Schedule,
   stateAfter,
-} from '../states/state.ts';
+} from '../states/recording-state.ts';
 
 /** A request for time of an agent. */
 export interface TimeClaim {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { AclEntry } from '#access/acl/acl.ts';
-import { requireSchedulable } from '#capture/agents/require-agent.ts';
-import type { RecordingPlan } from '#capture/schedules/plan.ts';
-import { type Occurrence, stateAfter } from '#capture/states/state.ts';
+import { requireSchedulable } from '#capture/agents/agent-names.ts';
+import type { RecordingPlan } from '#capture/schedules/parse-scheduling.ts';
+import { type Occurrence, stateAfter } from '#capture/states/recording-state.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
-import { TEXT_BYTES } from '#metadata/values.ts';
+import { TEXT_BYTES } from '#metadata/field-values.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
-import type { Processing } from '#processing/processing.ts';
-import type { newEventColumns } from './columns.ts';
+import type { Processing } from '#processing/processing-request.ts';
+import type { newEventColumns } from './event-columns.ts';
+import type { NewTrack } from './event-files.ts';
+import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, TRACKS_WITH_RULE } from './event-refusals.ts';
 import { lookUpReferences, type Sender } from './event-state.ts';
-import { IDENTIFIER_TAKEN, NO_SUCH_SERIES, TRACKS_WITH_RULE } from './refusals.ts';
-import type { NewTrack } from './tracks.ts';
 import { type OwnColumns, writeEvents } from './write-events.ts';
 
 /**

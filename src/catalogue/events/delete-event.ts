@@ -1,14 +1,14 @@
 import { requireAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { lockAgentOf } from '#capture/schedules/write-schedules.ts';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import { releaseObjects } from '#platform/storage/staging-entries.ts';
+import { releaseObjects } from '#platform/storage/staging-sweep.ts';
 import { notifyTaken } from '#processing/locked-workflow.ts';
-import { operationsUnderWay } from '#processing/queries.ts';
-import { NOTHING_TO_DELETE } from './refusals.ts';
+import { operationsUnderWay } from '#processing/workflow-queries.ts';
+import { NOTHING_TO_DELETE } from './event-refusals.ts';
 
 /**
  * Deletes an event with everything that belongs to it. A worker that processes it loses its claim and drops its result.

@@ -1,26 +1,25 @@
 import { type Expression, type Selectable, sql } from 'kysely';
 import { effectiveAclsOf, mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
-import { scheduleJson } from '#capture/schedules/json.ts';
-import { schedulesOf } from '#capture/schedules/schedules.queries.ts';
-import type { Schedule } from '#capture/states/state.ts';
+import { scheduleJson } from '#capture/schedules/schedule-conflicts.ts';
+import { schedulesOf } from '#capture/schedules/timetable.queries.ts';
+import type { Schedule } from '#capture/states/recording-state.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
+import { type CatalogOptions, catalogJson } from '#metadata/catalog-json.ts';
 import { storedCatalogs } from '#metadata/catalogs.queries.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
-import { columnNames } from '#metadata/columns.ts';
-import { fieldsShown } from '#metadata/core-json.ts';
-import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
-import { type CatalogOptions, catalogJson } from '#metadata/json.ts';
-import type { CatalogJson } from '#metadata/schemas.ts';
-import { formatInstant } from '#metadata/time.ts';
+import { columnNames, fieldsShown } from '#metadata/core-fields.ts';
+import { formatInstant } from '#metadata/date-time.ts';
+import { EVENT_CORE_FIELDS } from '#metadata/episode-fields.ts';
+import type { CatalogJson } from '#metadata/metadata.schemas.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { Event } from '#platform/database/schema.ts';
 import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
 import type { ProcessingState } from '#processing/workflow.schemas.ts';
 import { type PublicationAddresses, publicationsJson, publicationsOfEvents } from '#publications/index.ts';
-import { episodeValues } from './columns.ts';
 import type { EventJson, EventQuery } from './event.schemas.ts';
-import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
+import { episodeValues } from './event-columns.ts';
+import { EVENT_CHANGES, EVENT_FIELDS } from './event-versions.ts';
 
 /** The columns of an event that the API shows. */
 export type EventRow = Awaited<ReturnType<typeof findEvent>> & object;

@@ -2,12 +2,12 @@ import { type Selectable, sql } from 'kysely';
 import { type Action, type EffectiveAcl, effectiveAcl, mayAccess } from '#access/acl/acl.queries.ts';
 import type { AclEntry } from '#access/acl/acl.ts';
 import type { Principal } from '#access/principal.ts';
-import { progressOf, type RecordingProgress, type Schedule } from '#capture/states/state.ts';
+import { progressOf, type RecordingProgress, type Schedule } from '#capture/states/recording-state.ts';
 import type { CatalogValues, FieldValue } from '#metadata/catalog.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { TransactionConflict } from '#platform/database/retry.ts';
 import type { Event } from '#platform/database/schema.ts';
-import type { Processing } from '#processing/processing.ts';
+import type { Processing } from '#processing/processing-request.ts';
 
 /** The state of a locked event, from which edits are decided. */
 export interface EventState {

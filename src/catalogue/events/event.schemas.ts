@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { Acl } from '#access/acl/acl.schemas.ts';
+import { Acl } from '#access/acl/acl.ts';
 import { Scheduling } from '#capture/schedules/scheduling.schemas.ts';
-import { shapeOf } from '#metadata/core-json.ts';
-import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
-import { CatalogJson } from '#metadata/schemas.ts';
-import { flag } from '#platform/http/endpoint/query.schemas.ts';
-import { Created, Instant } from '#platform/http/endpoint/schemas.ts';
+import { shapeOf } from '#metadata/core-fields.ts';
+import { EVENT_CORE_FIELDS } from '#metadata/episode-fields.ts';
+import { CatalogJson } from '#metadata/metadata.schemas.ts';
+import { Created, flag, Instant } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { ProcessingState } from '#processing/workflow.schemas.ts';
-import { Publications } from '#publications/publication.schemas.ts';
-import { PublicationsQuery } from '#publications/query.schemas.ts';
-import { EVENT_CHANGES, EVENT_FIELDS } from './versions.ts';
+import { Publications, PublicationsQuery } from '#publications/publication.schemas.ts';
+import { EVENT_CHANGES, EVENT_FIELDS } from './event-versions.ts';
 
 /** The parameters that add parts to the JSON of an event. */
 export const EventQuery = z.object({

@@ -7,16 +7,16 @@ import {
   type NewSchedules,
   type ScheduleChange,
 } from '#capture/schedules/write-schedules.ts';
-import type { RecordingState, Schedule } from '#capture/states/state.ts';
+import type { RecordingState, Schedule } from '#capture/states/recording-state.ts';
 import type { NewChange } from '#changes/change.ts';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import { deleteCatalog, saveCatalogs } from '#metadata/catalogs.queries.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import type { Event } from '#platform/database/schema.ts';
-import { releaseObjects } from '#platform/storage/staging-entries.ts';
+import { releaseObjects } from '#platform/storage/staging-sweep.ts';
+import { type NewTrack, trackRow } from './event-files.ts';
 import type { StoredTrack } from './event-state.ts';
-import { type NewTrack, trackRow } from './tracks.ts';
 
 /** The parts of an event that an edit can change. */
 export type EventPart = 'metadata' | 'acl' | 'scheduling' | 'processing' | 'tracks';

@@ -3,15 +3,15 @@ import { UNAUTHORIZED } from '#access/access-errors.ts';
 import { mayAccess, replaceAcl } from '#access/acl/acl.queries.ts';
 import { type AclEntry, parseStrictAcl } from '#access/acl/acl.ts';
 import type { Principal } from '#access/principal.ts';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
-import { parseCatalogs, requireValues } from '#metadata/parse.ts';
+import { parseCatalogs, requireValues } from '#metadata/parse-metadata.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { parseInput } from '#platform/http/endpoint/check.ts';
-import { IDENTIFIER_TAKEN, METADATA_MISSING } from './refusals.ts';
+import { parseInput } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { Theme } from './series.schemas.ts';
-import { chosenIdentifier, saveSeriesCatalogs, seriesColumns } from './update-metadata.ts';
+import { chosenIdentifier, saveSeriesCatalogs, seriesColumns } from './series-metadata.ts';
+import { IDENTIFIER_TAKEN, METADATA_MISSING } from './series-refusals.ts';
 
 /** A series that a client wants to create. */
 export interface NewSeries {

@@ -3,18 +3,17 @@ import { UNAUTHORIZED } from '#access/access-errors.ts';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { ORGANIZATION } from '#access/roles/roles.ts';
-import { recordChanges } from '#changes/record.ts';
-import { columnNames } from '#metadata/columns.ts';
-import { fieldsShown, inOrder } from '#metadata/core-json.ts';
-import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
-import { formatInstant } from '#metadata/time.ts';
+import { recordChanges } from '#changes/record-changes.ts';
+import { columnNames, fieldsShown, inOrder } from '#metadata/core-fields.ts';
+import { formatInstant } from '#metadata/date-time.ts';
+import { SERIES_CORE_FIELDS } from '#metadata/series-fields.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Series } from '#platform/database/schema.ts';
 import { type ApiVersion, fieldsIn } from '#platform/http/answer/version.ts';
-import type { Refusal } from '#platform/http/errors/refusal.ts';
-import { FIRST_SHOWN } from './examples.ts';
-import { SERIES_MISSING } from './refusals.ts';
+import type { Refusal } from '#platform/http/errors/errors.ts';
 import { SERIES_FIELDS, SERIES_LIST_FIELDS, type SeriesJson, type SeriesListElement } from './series.schemas.ts';
+import { FIRST_SHOWN } from './series-examples.ts';
+import { SERIES_MISSING } from './series-refusals.ts';
 
 const SHOWN_COLUMNS = [
   'id',

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { Acl } from '#access/acl/acl.schemas.ts';
-import { inOrder, shapeOf, sinceOf } from '#metadata/core-json.ts';
-import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
+import { Acl } from '#access/acl/acl.ts';
+import { inOrder, shapeOf, sinceOf } from '#metadata/core-fields.ts';
+import { SERIES_CORE_FIELDS } from '#metadata/series-fields.ts';
 import type { Since } from '#platform/http/answer/version.ts';
-import { flag, TextFlag } from '#platform/http/endpoint/query.schemas.ts';
-import { Instant } from '#platform/http/endpoint/schemas.ts';
-import { FIRST_SHOWN } from './examples.ts';
-import { NO_THEME } from './refusals.ts';
+import { flag, Instant, TextFlag } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { FIRST_SHOWN } from './series-examples.ts';
+import { NO_THEME } from './series-refusals.ts';
 
 /** The API version that introduced each field of a series (compatibility 2.4). */
 export const SERIES_FIELDS: Since = { ...sinceOf(SERIES_CORE_FIELDS), acl: '1.5.0' };

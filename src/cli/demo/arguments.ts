@@ -1,4 +1,4 @@
-import { parseArguments, UsageError } from '../inlet/command.ts';
+import { parseArguments, UsageError } from '../command.ts';
 import type { Runtime } from '../role.ts';
 
 export const HELP = `npm run demo [-- [--exit] [--runtime deno|node] [FILE...]]

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, extname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '#platform/config/config.ts';
-import { locateTools, type MediaTools } from '#platform/media/tools/tools.ts';
+import { locateTools, type MediaTools } from '#platform/media/tools/locate-tools.ts';
 import { eventLine, eventSummary, followEvent } from '../client/follow.ts';
 import { presentationOf, readableFile, sendRecording, type TrackFile } from '../client/send.ts';
 import { localServer } from '../client/server.ts';

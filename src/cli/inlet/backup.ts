@@ -1,12 +1,17 @@
 import { resolve } from 'node:path';
-import { BackupInProgress, takeBackup } from '#maintenance/backup/backup.ts';
-import { BackupFolderInUse, requireBackupFolder, systemOf } from '#maintenance/backup/backup-destination.ts';
+import {
+  BackupFolderInUse,
+  BackupInProgress,
+  requireBackupFolder,
+  systemOf,
+  takeBackup,
+} from '#maintenance/backup/backup.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { type Command, parseArguments, UsageError } from '../command.ts';
 import { CommandError } from '../failure.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { type Command, parseArguments, UsageError } from './command.ts';
 import { withConnections } from './connections.ts';
 
 const USAGE = `npm run inlet -- backup [--digests] DIR

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from '../command.ts';
 
 /** All commands by name, loaded on demand. */
 export const commands = {
@@ -9,10 +9,10 @@ export const commands = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
   restore: async () => (await import('./restore.ts')).restoreCommand,
-  user: async () => (await import('./others.ts')).userCommand,
-  migrate: async () => (await import('./others.ts')).migrateCommand,
-  main: async () => (await import('./others.ts')).roleCommand('main'),
-  api: async () => (await import('./others.ts')).roleCommand('api'),
-  worker: async () => (await import('./others.ts')).roleCommand('worker'),
-  demo: async () => (await import('./others.ts')).demoCommand,
+  user: async () => (await import('./program-commands.ts')).userCommand,
+  migrate: async () => (await import('./program-commands.ts')).migrateCommand,
+  main: async () => (await import('./program-commands.ts')).roleCommand('main'),
+  api: async () => (await import('./program-commands.ts')).roleCommand('api'),
+  worker: async () => (await import('./program-commands.ts')).roleCommand('worker'),
+  demo: async () => (await import('./program-commands.ts')).demoCommand,
 } satisfies Record<string, () => Promise<Command>>;

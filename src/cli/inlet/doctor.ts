@@ -1,17 +1,16 @@
 import type pg from 'pg';
 import { type Diagnosis, examineParts } from '#maintenance/doctor/check.ts';
-import { databaseChecks } from '#maintenance/doctor/database.ts';
-import { definitionsCheck } from '#maintenance/doctor/definitions.ts';
-import { foldersCheck, tlsCheck, toolsCheck } from '#maintenance/doctor/machine.ts';
-import { queueCheck } from '#maintenance/doctor/queue.ts';
-import { storageCheck } from '#maintenance/doctor/storage.ts';
+import { databaseChecks } from '#maintenance/doctor/database-checks.ts';
+import { definitionsCheck, foldersCheck, tlsCheck, toolsCheck } from '#maintenance/doctor/machine-checks.ts';
+import { queueCheck } from '#maintenance/doctor/queue-check.ts';
+import { storageCheck } from '#maintenance/doctor/storage-check.ts';
 import { isOnlyLocal, loadConfig } from '#platform/config/config.ts';
-import { createClient, REQUEST_LIMITS } from '#platform/database/limits.ts';
-import { locateTools } from '#platform/media/tools/tools.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import { createClient, REQUEST_LIMITS } from '#platform/database/client.ts';
+import { locateTools } from '#platform/media/tools/locate-tools.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import { type Command, parseArguments } from '../command.ts';
 import { findDatabase } from '../prepare-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { type Command, parseArguments } from './command.ts';
 
 const USAGE = `npm run inlet -- doctor
 

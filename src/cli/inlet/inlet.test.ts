@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { locateTools } from '#platform/media/tools/tools.ts';
+import { locateTools } from '#platform/media/tools/locate-tools.ts';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { doctorCommand } from './doctor.ts';
 import { eventsCommand } from './events.ts';

@@ -3,11 +3,10 @@ import { DatabaseInUse, requireUnused, restoreBackup } from '#maintenance/backup
 import { loadConfig } from '#platform/config/config.ts';
 import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '#platform/database/migrate.ts';
 import { formatBytes } from '#platform/text/units.ts';
+import { type Command, parseArguments, UsageError } from '../command.ts';
 import { CommandError } from '../failure.ts';
-import { applyMigrations } from '../migrations.ts';
-import { findDatabase, reachable } from '../prepare-database.ts';
+import { applyMigrations, findDatabase, reachable } from '../prepare-database.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { type Command, parseArguments, UsageError } from './command.ts';
 import { openBackup, openClient, openStorage } from './connections.ts';
 
 const APPLICATION_NAME = 'inlet restore';

@@ -12,8 +12,6 @@ import {
   type TrackFile,
 } from '../client/send.ts';
 import type { Server } from '../client/server.ts';
-import { callersFolder } from '../terminal/callers-folder.ts';
-import { showProgress } from '../terminal/progress.ts';
 import {
   type Command,
   parseArguments,
@@ -22,7 +20,9 @@ import {
   selectServer,
   type Terminal,
   UsageError,
-} from './command.ts';
+} from '../command.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
+import { showProgress } from '../terminal/progress.ts';
 
 /** Returns a private folder for the state of unfinished commands. */
 async function folderOf(environment: NodeJS.ProcessEnv, ...below: string[]): Promise<string> {

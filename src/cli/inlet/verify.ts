@@ -5,9 +5,9 @@ import { describeFinding } from '#maintenance/verify/finding.ts';
 import { lockNotes, Notes } from '#maintenance/verify/notes.ts';
 import { verify } from '#maintenance/verify/verify.ts';
 import { formatBytes } from '#platform/text/units.ts';
+import { type Command, parseArguments, UsageError } from '../command.ts';
 import { CommandError } from '../failure.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { type Command, parseArguments, UsageError } from './command.ts';
 import { type Connections, openBackup, withConnections } from './connections.ts';
 
 const USAGE = `npm run inlet -- verify [--digests] [--repair [--from DIR]] [--resume]

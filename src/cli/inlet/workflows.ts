@@ -1,5 +1,5 @@
 import { ask } from '../client/server.ts';
-import { type Command, parseArguments, SERVER_OPTIONS, SERVER_USAGE, selectServer, UsageError } from './command.ts';
+import { type Command, parseArguments, SERVER_OPTIONS, SERVER_USAGE, selectServer, UsageError } from '../command.ts';
 
 const USAGE = `npm run inlet -- workflows retry|stop NUMBER|EVENT...
 

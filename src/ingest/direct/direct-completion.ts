@@ -1,22 +1,21 @@
 import { sql } from 'kysely';
 import type { Directory } from '#access/accounts/directory.ts';
 import { Principal } from '#access/principal.ts';
-import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
+import { withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Locks } from '#platform/database/locks.ts';
-import { isDatabaseOutage } from '#platform/database/outage.ts';
-import { inTransaction, isTransient } from '#platform/database/retry.ts';
+import { inTransaction, isDatabaseOutage, isTransient } from '#platform/database/retry.ts';
 import { INTERNAL_ERROR } from '#platform/http/app/error-handler.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
-import type { WorkflowDefinitions } from '#processing/definitions.ts';
+import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 import { accept } from '../accept.ts';
 import { isOpen, recordOutcome } from '../drafts.ts';
 import { parseNewEvents } from '../event-form.ts';
 import { receive, UploadGone } from '../tus/receive.ts';
-import { beginWriting, lockUpload, UploadLost, type UploadParts } from '../tus/uploads.ts';
+import { beginWriting, lockUpload, UploadLost, type UploadParts } from '../tus/tus-uploads.ts';
 import {
   type Author,
   type DirectFile,

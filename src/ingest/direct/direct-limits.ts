@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { FLAVOR } from '#catalogue/events/flavor.ts';
-import { parseJson } from '#metadata/parse.ts';
-import { parseDateTime } from '#metadata/time.ts';
+import { FLAVOR } from '#catalogue/events/event-files.ts';
+import { parseDateTime } from '#metadata/date-time.ts';
+import { parseJson } from '#metadata/parse-metadata.ts';
 import type { Config } from '#platform/config/config.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { FLAVORS, flavorOf } from '../event-form.ts';
 import type { AwaitedFile } from './direct-uploads.ts';
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { ApiVersion } from '#platform/http/answer/version.ts';
 import { type AcceptedDraft, type Draft, openDraft, readDraft } from '../drafts.ts';
-import { discardUpload, newUploadId } from '../tus/uploads.ts';
+import { discardUpload, newUploadId } from '../tus/tus-uploads.ts';
 
 /** The path prefix of upload URLs. */
 export const UPLOAD_URL_PREFIX = '/direct-uploads';

@@ -1,4 +1,4 @@
-import { beginSha256, type Sha256 } from '#platform/storage/thread/sha256.ts';
+import { beginSha256, type Sha256 } from '#platform/storage/thread/storage-thread.ts';
 
 /** The maximum number of digests; the least recently used one is dropped. */
 const MOST = 10_000;

@@ -2,22 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
-import { EVENT_ID } from '#catalogue/events/examples.ts';
-import { FLAVOR } from '#catalogue/events/flavor.ts';
-import type { NewTrack } from '#catalogue/events/tracks.ts';
-import { parseJson } from '#metadata/parse.ts';
+import { EVENT_ID } from '#catalogue/events/event-examples.ts';
+import type { NewTrack } from '#catalogue/events/event-files.ts';
+import { FLAVOR } from '#catalogue/events/event-files.ts';
+import { parseJson } from '#metadata/parse-metadata.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { jsonText } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { commitOwned, StagingExpired } from '#platform/storage/staging-entries.ts';
+import { jsonText } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { commitOwned, StagingExpired } from '#platform/storage/staging-sweep.ts';
 import { FLAVORS, flavorOf } from '../event-form.ts';
-import { ownerOf } from './uploads.ts';
-
-export interface UploadOf {
-  id: string;
-  /** The flavor of the track; by default that of the upload. */
-  flavor: string | undefined;
-}
+import type { UploadOf } from '../intake.ts';
+import { ownerOf } from './tus-uploads.ts';
 
 const MOST = 10;
 const EXAMPLE_ID = '0Zb1cUuY4mWkqS3eX7tFvJ9hNpLrDaGi';

@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { hasBody } from '#platform/http/form/body.ts';
-import { UPLOAD_REFUSALS } from '../answer-failure.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { hasBody } from '#platform/http/form/request-body.ts';
+import { UPLOAD_REFUSALS } from '../upload-failures.ts';
 export const VERSION = '1.0.0';
 const OFFSET_STREAM = 'application/offset+octet-stream';
 export const ALGORITHMS: readonly string[] = ['sha1', 'sha256', 'sha512', 'md5'];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { FLAVOR } from '#catalogue/events/flavor.ts';
+import { FLAVOR } from '#catalogue/events/event-files.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { NO_UPLOAD } from './finished-uploads.ts';
@@ -15,7 +15,7 @@ import {
   TUS_CREATION_REFUSALS,
   TUS_REFUSALS,
 } from './tus-headers.ts';
-import { beginUpload, discardUpload, findUpload, newUploadId } from './uploads.ts';
+import { beginUpload, discardUpload, findUpload, newUploadId } from './tus-uploads.ts';
 
 const PATH = '/uploads';
 const TUS = '[tus 1.0.0](https://tus.io/protocols/resumable-upload)';

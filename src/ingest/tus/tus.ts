@@ -4,10 +4,10 @@ import type { Locks } from '#platform/database/locks.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { DATABASE_UNAVAILABLE } from '#platform/http/app/error-handler.ts';
 import { HttpError, methodNotAllowed } from '#platform/http/errors/errors.ts';
-import { BodyReader, ClientDisconnected } from '#platform/http/form/body.ts';
+import { BodyReader, ClientDisconnected } from '#platform/http/form/request-body.ts';
 import { abortedUploads } from '#platform/telemetry/metrics.ts';
-import { answerUploadFailure } from '../answer-failure.ts';
-import type { UploadLimiter } from '../gate.ts';
+import { answerUploadFailure } from '../upload-failures.ts';
+import type { UploadLimiter } from '../upload-limiter.ts';
 import { receive, UploadGone } from './receive.ts';
 import {
   bringsBytes,
@@ -22,7 +22,7 @@ import {
   UPLOAD_LOCKED,
   UPLOAD_TOO_LONG,
 } from './tus-headers.ts';
-import { beginWriting, declareLength, lockUpload, type Upload, UploadLost, type UploadParts } from './uploads.ts';
+import { beginWriting, declareLength, lockUpload, type Upload, UploadLost, type UploadParts } from './tus-uploads.ts';
 
 /** The methods of the protocol. Comments with MUST and SHOULD quote its specification. */
 const HANDLERS: Readonly<Record<string, (request: TusRequest) => Promise<Response>>> = {

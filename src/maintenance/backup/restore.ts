@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { forEachConcurrent, serializeByKey } from '../concurrency.ts';
 import { digestOf, type ObjectReader, sizeOf } from '../digests.ts';
 import { type BackedUpObject, type MissingObject, storeAsItIs, storeFromBackup } from './backup-objects.ts';

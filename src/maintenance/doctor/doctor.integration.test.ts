@@ -5,17 +5,17 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { folderPlace } from '#platform/storage/folder-backend.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
-import { sweepStaging } from '#platform/storage/staging-entries.ts';
+import { folderPlace } from '#platform/storage/folder.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import { sweepStaging } from '#platform/storage/staging-sweep.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
 import { temporaryFolder } from '#test/support/folders.ts';
 import { storageWith } from '#test/support/storage-with.ts';
 import { FOR_AGES } from '#test/support/watched.ts';
 import { type Diagnosis, examineParts } from './check.ts';
-import { databaseChecks } from './database.ts';
-import { storageCheck } from './storage.ts';
+import { databaseChecks } from './database-checks.ts';
+import { storageCheck } from './storage-check.ts';
 
 const db = databaseForThisFile();
 let client: pg.Client;
@@ -32,8 +32,8 @@ describe('folders', () => {
   /** What a process finds that is not root, who may write everywhere. */
   async function examined(dataDir: string): Promise<Diagnosis[]> {
     const script = `
-      const { foldersCheck } = await import(${JSON.stringify(new URL('./machine.ts', import.meta.url).href)});
-      const { folderIn } = await import(${JSON.stringify(new URL('../../platform/storage/folder-backend.ts', import.meta.url).href)});
+      const { foldersCheck } = await import(${JSON.stringify(new URL('./machine-checks.ts', import.meta.url).href)});
+      const { folderIn } = await import(${JSON.stringify(new URL('../../platform/storage/folder.ts', import.meta.url).href)});
       if (process.getuid() === 0) process.setuid(${NOBODY});
       const dataDir = ${JSON.stringify(dataDir)};
       const { run } = foldersCheck(dataDir, ${JSON.stringify(join(dataDir, 'tmp'))}, folderIn(dataDir));

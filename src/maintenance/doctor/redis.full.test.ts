@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { redisAvailable, startRedis } from '#test/support/redis.ts';
 import { examineParts } from './check.ts';
-import { queueCheck } from './queue.ts';
+import { queueCheck } from './queue-check.ts';
 
 test.runIf(await redisAvailable())('a Redis that takes no writes is reported', async () => {
   const redis = await startRedis();

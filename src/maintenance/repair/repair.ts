@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Database, Queryable } from '#platform/database/kysely.ts';
-import { isObjectKey, kindOf, objectKey } from '#platform/storage/keys.ts';
-import { type ObjectStorage, StorageRefused } from '#platform/storage/port.ts';
+import { isObjectKey, kindOf, objectKey } from '#platform/storage/object-keys.ts';
+import { type ObjectStorage, StorageRefused } from '#platform/storage/object-storage.ts';
 import { type BackedUpObject, storeFromBackup } from '../backup/backup-objects.ts';
 import { contentOf, findInBackup } from '../backup/dump.ts';
 import { UNREADABLE } from '../digests.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { forEachConcurrent } from '../concurrency.ts';
 import { sizeOf } from '../digests.ts';
 import { type OwnedObject, ownersAndStaged, ownersOf } from '../owned-objects.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { shardOf } from '#platform/storage/keys.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import { shardOf } from '#platform/storage/object-keys.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { forEachConcurrent } from '../concurrency.ts';
 import { digestOf, type ObjectReader, UNREADABLE } from '../digests.ts';
 import { type KeyRange, type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';

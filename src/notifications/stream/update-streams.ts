@@ -1,11 +1,11 @@
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { type Change, type ChangeFilter, changeJson } from '#changes/change.ts';
-import type { ChangeFeed } from '#changes/feed.ts';
-import { lastNumber, numberChanges, READ_AT_ONCE, readChanges, readChangesOfEvent } from '#changes/read.ts';
+import type { ChangeFeed } from '#changes/change-feed.ts';
+import { lastNumber, numberChanges, READ_AT_ONCE, readChanges, readChangesOfEvent } from '#changes/read-changes.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { STREAM_HEARTBEAT, streamMessage, streamStart } from '#platform/http/answer/event-stream.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 
 const RETRY_MS = 2_000;
 /** A client with more unread bytes is disconnected and must reconnect. */

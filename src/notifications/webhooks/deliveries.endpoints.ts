@@ -3,13 +3,18 @@ import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { NO_WHOLE_NUMBER, PAGE } from '#platform/http/endpoint/query.schemas.ts';
-import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { missingWebhook, parseId, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
-import { deliveriesOf, retryDelivery } from './queries.ts';
-import { sendTestMessage } from './try-out.ts';
+import { NO_WHOLE_NUMBER, PAGE, pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { DELIVERY, DELIVERY_MISSING, DELIVERY_STATES, DeliveryShape, WEBHOOK_MISSING } from './webhook.schemas.ts';
+import {
+  deliveriesOf,
+  missingWebhook,
+  parseId,
+  requireWebhook,
+  retryDelivery,
+  sendTestMessage,
+  WEBHOOK_PARAMS,
+} from './webhooks.queries.ts';
 
 const DEFAULT_LIMIT = 100;
 

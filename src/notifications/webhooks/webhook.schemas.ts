@@ -1,12 +1,11 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseChangeFilter } from '#changes/change.ts';
-import { Instant } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { isPublic, mayBePrivate } from '#platform/outbound/addresses.ts';
-import { OutboundError, parseTarget } from '#platform/outbound/target.ts';
+import { Instant } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { isPublic, mayBePrivate, OutboundError, parseTarget } from '#platform/outbound/connect.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
-import { isSecret } from './message.ts';
+import { isSecret } from './webhook-message.ts';
 
 const MAX_URL = 2048;
 const MAX_SHOWN = 200;

@@ -5,11 +5,8 @@ import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { createdHeaders, EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
+import { createdHeaders, EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
-import { missingWebhook, parseId, requireWebhook, WEBHOOK_PARAMS } from './lookup.ts';
-import { newSecret } from './message.ts';
-import { changeWebhook, createWebhook, deleteWebhook, readWebhooks } from './queries.ts';
 import {
   checkedFilter,
   checkedSecret,
@@ -22,6 +19,17 @@ import {
   WEBHOOK_MISSING,
   WebhookShape,
 } from './webhook.schemas.ts';
+import { newSecret } from './webhook-message.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  missingWebhook,
+  parseId,
+  readWebhooks,
+  requireWebhook,
+  WEBHOOK_PARAMS,
+} from './webhooks.queries.ts';
 
 const EDITABLE = {
   url: z.string().optional().describe('The URL that receives messages.'),

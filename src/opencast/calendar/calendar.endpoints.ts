@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
-import { AGENT_ID } from '#capture/agents/examples.ts';
-import { quoted } from '#capture/agents/names.ts';
-import { episodeValues } from '#catalogue/events/columns.ts';
+import { AGENT_ID } from '#capture/agents/agent-examples.ts';
+import { quoted } from '#capture/agents/agent-names.ts';
+import { episodeValues } from '#catalogue/events/event-columns.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
+import { formatDuration } from '#metadata/date-time.ts';
 import { dublinCore } from '#metadata/dublincore.ts';
-import { formatDuration } from '#metadata/time.ts';
-import { xmlText } from '#metadata/xml.ts';
+import { xmlText } from '#metadata/xml-text.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { TAGGED_HEADERS } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import {
   agentProperties,
   CALENDAR_BEGIN,

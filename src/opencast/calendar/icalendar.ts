@@ -1,5 +1,5 @@
-import { INPUTS } from '#capture/agents/names.ts';
-import { DEFAULT_WORKFLOW } from '#processing/definitions.ts';
+import { INPUTS } from '#capture/agents/agent-names.ts';
+import { DEFAULT_WORKFLOW } from '#processing/load-definitions.ts';
 import type { Planned } from './schedule-window.ts';
 
 const LINE_BYTES = 75;

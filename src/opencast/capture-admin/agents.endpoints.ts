@@ -2,24 +2,25 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
-import { AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/examples.ts';
-import { type AgentFacts, forgetAgent, listAgentFacts } from '#capture/agents/facts.queries.ts';
+import { propertiesXml } from '#capture/agents/agent-configuration.ts';
+import { AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/agent-examples.ts';
 import {
   AGENT_READERS,
+  type AgentFacts,
   agentParams,
   capabilitiesOf,
+  forgetAgent,
+  listAgentFacts,
   Properties,
   propertyItems,
   requireAgentFacts,
   UNKNOWN_AGENT,
   XML_ANSWER,
 } from '#capture/agents/known-agent.ts';
-import { propertiesXml } from '#capture/agents/properties-xml.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { asJsonAndXml, element, elementsOf, xmlAnswer } from './legacy-xml.ts';
+import { PLAIN_TEXT, refusal } from '#platform/http/errors/errors.ts';
+import { asJsonAndXml, element, elementsOf, xmlAnswer } from './json-and-xml.ts';
 
 interface Services {
   database: Database;

@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { OTHER_AGENT } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
+import { quoted } from '#capture/agents/agent-names.ts';
 import { XML_ANSWER } from '#capture/agents/known-agent.ts';
-import { quoted } from '#capture/agents/names.ts';
-import { findRecording, type ReportedRecording, reportedRecordings } from '#capture/reports/recordings.queries.ts';
-import { RECORDING_MISSING, reportRecording } from '#capture/reports/report-recording.ts';
+import {
+  findRecording,
+  RECORDING_MISSING,
+  type ReportedRecording,
+  reportedRecordings,
+  reportRecording,
+} from '#capture/reports/report-recording.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { pathParameter } from '#platform/http/endpoint/schemas.ts';
-import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { asJsonAndXml, element, elementsOf, xmlAnswer } from './legacy-xml.ts';
+import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { PLAIN_TEXT, refusal } from '#platform/http/errors/errors.ts';
+import { asJsonAndXml, element, elementsOf, xmlAnswer } from './json-and-xml.ts';
 
 /** The states that an agent can report. */
 const STATES = [

@@ -5,8 +5,8 @@ import { EVERY_ACCOUNT } from '#access/roles/api-roles.ts';
 import { ORGANIZATION, userRole } from '#access/roles/roles.ts';
 import type { HealthChecks } from '#maintenance/health.endpoints.ts';
 import { type Description, defineEndpoint, type Endpoint } from '#platform/http/endpoint/endpoint.ts';
-import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 
 interface Services {

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { sql } from 'kysely';
 import type { Principal } from '#access/principal.ts';
-import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
-import { isMedia, type NewTrack } from '#catalogue/events/tracks.ts';
+import { withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts';
+import { isMedia, type NewTrack } from '#catalogue/events/event-files.ts';
 import { accept } from '#ingest/accept.ts';
 import { addToDraft, type DraftContents, discardContents, readContents } from '#ingest/draft-contents.ts';
 import { type AcceptedDraft, lockDraft, openDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import {
   type Delivery,
   documentsOf,

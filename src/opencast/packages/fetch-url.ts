@@ -2,13 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
-import { detectTrackType } from '#platform/media/signature.ts';
-import { isListedHost } from '#platform/outbound/addresses.ts';
-import { sendRequest } from '#platform/outbound/ask.ts';
-import { type ConnectOptions, connect } from '#platform/outbound/connect.ts';
-import { OutboundError, parseTarget, type Target } from '#platform/outbound/target.ts';
+import { detectTrackType } from '#platform/media/media-type.ts';
+import {
+  type ConnectOptions,
+  connect,
+  isListedHost,
+  OutboundError,
+  parseTarget,
+  type Target,
+} from '#platform/outbound/connect.ts';
+import { sendRequest } from '#platform/outbound/http-request.ts';
 import { startTolerantTimer } from '#platform/process/timeout.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { decodeUri, type PackageServices } from './packages.ts';

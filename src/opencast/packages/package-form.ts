@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { quoted } from '#capture/agents/names.ts';
-import { chosenIdentifier } from '#catalogue/events/columns.ts';
-import { FLAVOR } from '#catalogue/events/flavor.ts';
-import { DRAFT_GONE } from '#ingest/draft-refusals.ts';
+import { quoted } from '#capture/agents/agent-names.ts';
+import { chosenIdentifier } from '#catalogue/events/event-columns.ts';
+import { FLAVOR } from '#catalogue/events/event-files.ts';
+import { DRAFT_GONE } from '#ingest/drafts.ts';
 import { type FormParts, receiveForm } from '#ingest/receive-form.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
 import { decodeUri, packageOf, parseOrRefuse, TURN } from './packages.ts';
 

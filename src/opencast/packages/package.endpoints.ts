@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
-import { DRAFT_TAKEN } from '#ingest/draft-refusals.ts';
+import { withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts';
 import {
+  DRAFT_TAKEN,
   type Draft,
   deleteAcceptedDraft,
   discardDraft,
@@ -11,7 +11,7 @@ import {
 } from '#ingest/drafts.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
-import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { answerDelivered, deliver } from './delivery.ts';
 import { deliveryIn } from './event-of-package.ts';
 import { identifierIn, PACKAGE_REFUSALS, readPackageReference, textFields, WRONG_IDENTIFIER } from './package-form.ts';

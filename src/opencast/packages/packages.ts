@@ -2,24 +2,23 @@ import type { Context } from 'hono';
 import { parseForeignAcl } from '#access/acl/foreign-acl.ts';
 import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
-import { quoted } from '#capture/agents/names.ts';
-import { PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
+import { quoted } from '#capture/agents/agent-names.ts';
 import { type DraftContents, readContents } from '#ingest/draft-contents.ts';
 import type { AskedDraft, Draft } from '#ingest/drafts.ts';
-import type { LimitPolicy, UploadLimiter } from '#ingest/gate.ts';
+import { PACKAGE_DOOR } from '#ingest/unfinished-drafts.ts';
+import type { LimitPolicy, UploadLimiter } from '#ingest/upload-limiter.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
-import { readDublinCore } from '#metadata/read-dublincore.ts';
-import { xmlText } from '#metadata/xml.ts';
+import { readDublinCore } from '#metadata/dublincore.ts';
+import { xmlText } from '#metadata/xml-text.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database, Queryable } from '#platform/database/kysely.ts';
-import { HttpError } from '#platform/http/errors/errors.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { HttpError, refusal } from '#platform/http/errors/errors.ts';
 import { CUTTING, InvalidCutting, parseCutting } from '#platform/media/cutting.ts';
-import type { ObjectStorage } from '#platform/storage/port.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { InvalidXml, parseXml, type XmlElement } from '#platform/text/xml.ts';
-import type { WorkflowDefinitions } from '#processing/definitions.ts';
+import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 
 /**
  * The kind of drafts that hold media packages. Agents and recorders build a package over several requests and then

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { addToDraft, type DraftContents, extendDraft, readContents } from '#ingest/draft-contents.ts';
-import { DRAFT_ACCEPTED } from '#ingest/draft-refusals.ts';
-import { findDraft } from '#ingest/drafts.ts';
+import { DRAFT_ACCEPTED, findDraft } from '#ingest/drafts.ts';
 import { receiveForm } from '#ingest/receive-form.ts';
 import { type ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
-import { detectTrackType } from '#platform/media/signature.ts';
+import { detectTrackType } from '#platform/media/media-type.ts';
 import { readFetched, storeFetched } from './fetch-url.ts';
 import { flavorIn, readPackageReference, skipEmptyFiles, tagsIn } from './package-form.ts';
 import {

@@ -2,10 +2,10 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import { boundAgent, type Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
-import { awaitsDelivery, hasMedia } from '#capture/states/state.ts';
+import { awaitsDelivery, hasMedia } from '#capture/states/recording-state.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { isActive } from '#processing/states.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { isActive } from '#processing/workflow-states.ts';
 import { EXAMPLE_ID } from './packages.ts';
 
 export const DELIVERY_FORBIDDEN = refusal(

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { answerUploadFailure } from '#ingest/answer-failure.ts';
+import { answerUploadFailure } from '#ingest/upload-failures.ts';
 import {
   type Description,
   defineEndpoint,
   type Endpoint,
   type EndpointRequest,
 } from '#platform/http/endpoint/endpoint.ts';
-import { pathParameter } from '#platform/http/endpoint/schemas.ts';
+import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { NO_MEDIA } from './delivery.ts';
 import { EXAMPLE_WORKFLOW, type PackageServices, SUBMITTERS } from './packages.ts';
 import { DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED } from './recipient.ts';

@@ -9,9 +9,8 @@ import {
   RandomAccessReader,
   type ZipFile,
 } from 'yauzl';
-import { HttpError } from '#platform/http/errors/errors.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
-import { type ObjectStorage, type StorageRefused, storageRefused } from '#platform/storage/port.ts';
+import { HttpError, refusal } from '#platform/http/errors/errors.ts';
+import { type ObjectStorage, type StorageRefused, storageRefused } from '#platform/storage/object-storage.ts';
 
 export const MAX_ENTRIES = 1000;
 const MAX_NAME_BYTES = 1024;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { quoted } from '#capture/agents/names.ts';
-import { FLAVOR } from '#catalogue/events/flavor.ts';
+import { quoted } from '#capture/agents/agent-names.ts';
+import { FLAVOR } from '#catalogue/events/event-files.ts';
 import type { DraftCatalog, DraftContents } from '#ingest/draft-contents.ts';
 import type { ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
-import { refusal } from '#platform/http/errors/refusal.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
 import { CUTTING } from '#platform/media/cutting.ts';
-import { detectTrackType } from '#platform/media/signature.ts';
+import { detectTrackType } from '#platform/media/media-type.ts';
 import { childOf, type XmlElement } from '#platform/text/xml.ts';
 import { tagsIn } from './package-form.ts';
 import { decodeUri, isPolicy, isReadable, parseOrRefuse } from './packages.ts';

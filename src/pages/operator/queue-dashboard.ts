@@ -3,9 +3,9 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
-import { isDatabaseOutage } from '#platform/database/outage.ts';
+import { isDatabaseOutage } from '#platform/database/retry.ts';
 import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
-import type { WorkQueue } from '#platform/queue/port.ts';
+import type { WorkQueue } from '#platform/queue/work-queue.ts';
 
 const DASHBOARD_PATH = '/admin/queues';
 

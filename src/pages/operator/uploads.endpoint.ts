@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { type IncomingUpload, listIncomingUploads } from '#ingest/incoming.queries.ts';
-import { listWaitingUploads } from '#ingest/tus/uploads.ts';
+import { listWaitingUploads } from '#ingest/tus/tus-uploads.ts';
+import { type IncomingUpload, listIncomingUploads } from '#ingest/unfinished-drafts.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { sizeOf } from './frame/format-units.ts';
 import { operatorPage } from './frame/operator-page.ts';
 import { moment } from './frame/page-elements.ts';
-import { sizeOf } from './frame/words.ts';
 
 const MOST = 200;
 const STYLE = `

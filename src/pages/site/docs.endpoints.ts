@@ -1,6 +1,5 @@
 import { html, raw } from 'hono/html';
-import { Assets, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
-import { browserModules } from '#platform/http/answer/browser-modules.ts';
+import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 
 const ASSETS = new Assets({

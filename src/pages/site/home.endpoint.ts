@@ -1,10 +1,9 @@
 import { accepts } from 'hono/accepts';
 import { html, raw } from 'hono/html';
 import { z } from 'zod';
-import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
-import { BASE_STYLE } from '#platform/http/answer/style.ts';
+import { BASE_STYLE, type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { EXAMPLE_URL } from '#platform/http/endpoint/schemas.ts';
+import { EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 
 const Home = z

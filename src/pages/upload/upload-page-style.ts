@@ -1,4 +1,4 @@
-import { BASE_STYLE } from '#platform/http/answer/style.ts';
+import { BASE_STYLE } from '#platform/http/answer/html-page.ts';
 
 /** The style of the upload page. */
 export const UPLOAD_PAGE_STYLE = `${BASE_STYLE}

@@ -1,9 +1,8 @@
 import { html, raw } from 'hono/html';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { userRole } from '#access/roles/roles.ts';
-import { Assets, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
-import { browserModules } from '#platform/http/answer/browser-modules.ts';
-import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
+import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
+import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { PublicationAddresses } from '#publications/index.ts';
 import { rootFrom } from '../sign-in/sign-in-page.ts';

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
-import type { Html } from '#platform/http/answer/page.ts';
-import { flavorOf } from '#publications/model.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
+import { flavorOf } from '#publications/publication.ts';
 import { clock } from './browser/clock.js';
 import type { FileAddress, PlayedMedia, Player } from './player-media.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CAPTIONS, elementUrl, type PublicationElement } from '#publications/model.ts';
+import { CAPTIONS, elementUrl, type PublicationElement } from '#publications/publication.ts';
 import { publishedElement } from '#test/support/publication.ts';
 import { clock } from './browser/clock.js';
 import { captionChoices, type FileAddress, type PublishedRecording, playerOf } from './player-media.ts';

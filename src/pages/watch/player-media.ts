@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { findWatchableRecording } from '#publications/publication.queries.ts';
 import {
   captionsOf,
   elementsOf,
@@ -6,8 +7,7 @@ import {
   mediaOf,
   type Publication,
   type PublicationElement,
-} from '#publications/model.ts';
-import type { findWatchableRecording } from '#publications/queries.ts';
+} from '#publications/publication.ts';
 
 /** A publication with the metadata of its event. */
 export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findWatchableRecording>>>;

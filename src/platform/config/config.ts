@@ -1,7 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
-import { ConfigError } from '../setting/config-error.ts';
-import { allowed } from '../setting/value-kinds.ts';
+import { allowed, ConfigError } from '../setting/value-kinds.ts';
 import { storagePlace } from '../storage/backends.ts';
 import { Environment, type Variables } from './environment.ts';
 

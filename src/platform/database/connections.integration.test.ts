@@ -8,13 +8,12 @@ import { eventually } from '#test/support/eventually.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { startProxyTo, type TestProxy } from '#test/support/proxy.ts';
 import { silentLogger } from '../telemetry/log.ts';
+import { createClient, HEARTBEAT_LIMITS, type Limits } from './client.ts';
+import { DatabaseWatch, type ObservedPeriod, observedFor } from './database-watch.ts';
 import { createDatabase, type Database, type Transaction } from './kysely.ts';
-import { createClient, HEARTBEAT_LIMITS, type Limits } from './limits.ts';
 import { Notifications } from './notifications.ts';
-import { isDatabaseOutage } from './outage.ts';
-import { withConnectRetry } from './patience.ts';
-import { createPool } from './pool.ts';
-import { DatabaseWatch, type ObservedPeriod, observedFor } from './watch.ts';
+import { createPool, withConnectRetry } from './pool.ts';
+import { isDatabaseOutage } from './retry.ts';
 
 const db = databaseForThisFile();
 let proxy: TestProxy;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../telemetry/log.ts';
-import { HEARTBEAT_LIMITS, WatchedClient } from './limits.ts';
+import { HEARTBEAT_LIMITS, WatchedClient } from './client.ts';
 
 const CHANNEL = 'locks_wanted';
 const RETRY_MS = 100;

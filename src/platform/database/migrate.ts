@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { createClient, MIGRATION_LIMITS, REQUEST_LIMITS } from './limits.ts';
+import { createClient, MIGRATION_LIMITS, REQUEST_LIMITS } from './client.ts';
 
 /** An advisory lock that no other user of the database takes. It serializes concurrent migrations. */
 const LOCK = 7_219_104_601;

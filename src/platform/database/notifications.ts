@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../telemetry/log.ts';
+import { HEARTBEAT_LIMITS, WatchedClient } from './client.ts';
 import type { Database } from './kysely.ts';
-import { HEARTBEAT_LIMITS, WatchedClient } from './limits.ts';
 
 const RECONNECT_MS = 1_000;
 const PROBE_MS = 10_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cutCaptions, readCaptions } from './captions.ts';
-import { detectTrackType } from './signature.ts';
+import { detectTrackType } from './media-type.ts';
 
 const type = (text: string) => detectTrackType(Buffer.from(text));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutSound, PictureCut, piecewise } from './cut-pictures.ts';
+import { cutSound, PictureCut, piecewise } from './cut-filters.ts';
 import { InvalidCutting, parseCutting, partsWithin, readFor } from './cutting.ts';
 
 const smil = (body: string) => `<smil xmlns="http://www.w3.org/ns/SMIL"><body>${body}</body></smil>`;

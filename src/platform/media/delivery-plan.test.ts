@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AUDIO, VIDEO } from '#test/support/streams.ts';
-import { largestResult } from './delivery.ts';
 import { deliveryRate, planDelivery, threadsFor } from './delivery-plan.ts';
+import { largestResult } from './encode-delivery.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 import { assertPlausible, encodingLimit, encodingWork, type Inspected, isLongWork } from './workload.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { fitInto, pictureFilters, type Size } from './command.ts';
-import { cutSound } from './cut-pictures.ts';
+import { cutSound } from './cut-filters.ts';
 import type { KeptPart } from './cutting.ts';
+import { fitInto, pictureFilters, type Size } from './ffmpeg-command.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
 /** The compression of pictures: constant quality; a lower `crf` is better. */

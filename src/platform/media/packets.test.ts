@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Lines, PacketTimeline, progressLines } from './packets.ts';
-import { placesToLook, timelineLayout } from './stills.ts';
+import { placesToLook, timelineLayout } from './video-previews.ts';
 import { Peaks } from './waveform.ts';
 
 describe('Lines', () => {

@@ -1,8 +1,8 @@
-import { ffmpegArguments, recordingInput, safeguards } from './command.ts';
+import { ffmpegArguments, recordingInput, safeguards } from './ffmpeg-command.ts';
 import type { Recording } from './recording.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
-import { type RunLimits, runTool } from './tools/process.ts';
-import type { MediaTools } from './tools/tools.ts';
+import type { MediaTools } from './tools/locate-tools.ts';
+import { type RunLimits, runTool } from './tools/run-tool.ts';
 
 /** Longer than any line that the tools are asked for. */
 const MAX_LINE = 4096;

@@ -1,5 +1,5 @@
-import { safeguards } from './command.ts';
 import { planDelivery } from './delivery-plan.ts';
+import { safeguards } from './ffmpeg-command.ts';
 import { type Scan, scanPackets } from './packets.ts';
 import { type Recording, recognize } from './recording.ts';
 import {
@@ -11,9 +11,9 @@ import {
   Report,
   type VideoStream,
 } from './streams.ts';
-import { ENCRYPTED, MediaFailure, NOTHING_FOLLOWS } from './tools/failure.ts';
-import { type RunLimits, runTool } from './tools/process.ts';
-import type { MediaTools } from './tools/tools.ts';
+import type { MediaTools } from './tools/locate-tools.ts';
+import { ENCRYPTED, MediaFailure, NOTHING_FOLLOWS } from './tools/media-failure.ts';
+import { type RunLimits, runTool } from './tools/run-tool.ts';
 
 const HEADER_TIME_LIMIT_MS = 60_000;
 /** Enough for a hundred streams with long titles. */

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { checkComplete } from './completeness/completeness.ts';
-import { detectMediaType, HEAD_BYTES } from './signature.ts';
-import { MediaFailure } from './tools/failure.ts';
+import { detectMediaType, HEAD_BYTES } from './media-type.ts';
+import { MediaFailure } from './tools/media-failure.ts';
 
 /** The demuxer for each media type. */
 const DEMUXERS: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import type { Size } from './command.ts';
-import { ffmpegArguments, recordingInput } from './command.ts';
+import type { Size } from './ffmpeg-command.ts';
+import { ffmpegArguments, recordingInput } from './ffmpeg-command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream } from './streams.ts';
-import { type RunLimits, runTool } from './tools/process.ts';
-import type { MediaTools } from './tools/tools.ts';
+import type { MediaTools } from './tools/locate-tools.ts';
+import { type RunLimits, runTool } from './tools/run-tool.ts';
 
 const SIZE: Size = { width: 1920, height: 240 };
 const SAMPLING_RATE = 8000;

@@ -1,6 +1,6 @@
 import { type Deliverable, planDelivery } from './delivery-plan.ts';
 import type { VideoStream } from './streams.ts';
-import { MediaFailure } from './tools/failure.ts';
+import { MediaFailure } from './tools/media-failure.ts';
 
 /** The facts of an inspected recording that determine the work. */
 export interface Inspected extends Deliverable {

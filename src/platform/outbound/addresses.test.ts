@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPublic, mayConnect } from './addresses.ts';
+import { isPublic, mayConnect } from './connect.ts';
 
 test.each([
   ...['8.8.8.8', '100.63.255.255', '172.32.0.1', '192.167.1.1', '223.255.255.255'],

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { silentLogger } from '../telemetry/log.ts';
 import { LoopMonitor } from '../telemetry/pulse.ts';
-import { startLoop } from './periodically.ts';
+import { startLoop } from './loop.ts';
 
 test('a run that hangs shows, one that fails or has ended does not', async () => {
   const runs: { end(): void; fail(error: Error): void }[] = [];

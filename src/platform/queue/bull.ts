@@ -3,7 +3,15 @@ import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { WatchedWorker } from './consumer.ts';
 import { SteadyConsumer } from './consumer.ts';
-import { type Consumer, type JobData, LANES, type Lane, type NewJob, type Processor, type WorkQueue } from './port.ts';
+import {
+  type Consumer,
+  type JobData,
+  LANES,
+  type Lane,
+  type NewJob,
+  type Processor,
+  type WorkQueue,
+} from './work-queue.ts';
 
 /** By age: removal by count deadlocks on PostgreSQL. */
 const REMOVAL = { removeOnComplete: { age: 3600 }, removeOnFail: { age: 7 * 24 * 3600 } };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Worker } from 'bullmq';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Consumer, JobData } from './port.ts';
+import type { Consumer, JobData } from './work-queue.ts';
 
 /** An idle worker asks for a job every five seconds. */
 const SILENCE_MS = 20_000;

@@ -6,7 +6,7 @@ import {
   type RedisQueueBackend,
   runMigrations,
 } from 'bullmq';
-import { createClient, MIGRATION_LIMITS, REQUEST_LIMITS } from '../database/limits.ts';
+import { createClient, MIGRATION_LIMITS, REQUEST_LIMITS } from '../database/client.ts';
 import { createPool } from '../database/pool.ts';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';

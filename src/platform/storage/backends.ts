@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { StorageBackend, StoragePlace } from './backend.ts';
-import { folderPlace } from './folder-backend.ts';
+import { folderPlace } from './folder.ts';
 import { s3Backend } from './s3-backend.ts';
+import type { StorageBackend, StoragePlace } from './storage-backend.ts';
 
 /** All kinds of object storage. The first one that the environment configures is used. */
 const BACKENDS: readonly StorageBackend[] = [s3Backend];

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { ObjectStorage, PutOptions } from './port.ts';
-import { beginSha256 } from './thread/sha256.ts';
+import type { ObjectStorage, PutOptions } from './object-storage.ts';
+import { beginSha256 } from './thread/storage-thread.ts';
 
 /** Facts about an object, measured while it was stored. */
 export interface Measured {

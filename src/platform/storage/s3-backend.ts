@@ -1,10 +1,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Endpoints, hostAndPort } from '../outbound/endpoints.ts';
-import { ConfigError } from '../setting/config-error.ts';
-import { flag, text } from '../setting/value-kinds.ts';
-import { defineBackend, type StoragePlace } from './backend.ts';
-import { UploadMemory } from './memory.ts';
+import { ConfigError, flag, text } from '../setting/value-kinds.ts';
+import { defineBackend, type StoragePlace } from './storage-backend.ts';
+import { UploadMemory } from './upload-memory.ts';
 
 /** The instance metadata service, and that of containers. */
 const INSTANCE_METADATA = ['169.254.169.254:80', '[fd00:ec2::254]:80'];

@@ -10,8 +10,8 @@ import {
   UploadPartCommand,
   type UploadPartCommandOutput,
 } from '@aws-sdk/client-s3';
-import type { Source } from './source.ts';
-import { sha256Of } from './thread/sha256.ts';
+import { sha256Of } from './thread/storage-thread.ts';
+import type { Source } from './upload-source.ts';
 
 /** Time limit of completing, in milliseconds: some stores copy the whole object before they answer. */
 export const COMPLETE_MS = 15 * 60_000;

@@ -6,11 +6,11 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import type { MemoryShare } from './memory.ts';
-import type { PutOptions } from './port.ts';
+import type { PutOptions } from './object-storage.ts';
 import { COMPLETE_MS, ensureComplete, partTimeoutMs, type S3Object, signBody, UploadRequests } from './s3-requests.ts';
-import type { Source } from './source.ts';
-import { type Block, readBlocks } from './source.ts';
+import type { MemoryShare } from './upload-memory.ts';
+import type { Source } from './upload-source.ts';
+import { type Block, readBlocks } from './upload-source.ts';
 
 const LEAST = 2;
 const MOST = 8;

@@ -15,8 +15,7 @@ import {
   type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import { isObjectKey, requireObjectKey } from './keys.ts';
-import { UploadMemory } from './memory.ts';
+import { isObjectKey, requireObjectKey } from './object-keys.ts';
 import {
   type AppendOptions,
   type BegunObject,
@@ -28,12 +27,13 @@ import {
   type PutOptions,
   RangeNotSatisfiable,
   storageRefused,
-} from './port.ts';
+} from './object-storage.ts';
 import type { S3Clients } from './s3-client.ts';
 import { failWhenSilent, type SilenceLimits } from './s3-client.ts';
 import { isRefusal } from './s3-requests.ts';
 import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
-import { Source } from './source.ts';
+import { UploadMemory } from './upload-memory.ts';
+import { Source } from './upload-source.ts';
 import { webStream } from './web-stream.ts';
 
 const CHECK_MS = 5_000;

@@ -9,10 +9,10 @@ import { temporaryFolder } from '#test/support/folders.ts';
 import { FOR_AGES } from '#test/support/watched.ts';
 import type { Transaction } from '../database/kysely.ts';
 import { silentLogger } from '../telemetry/log.ts';
-import { FolderStorage } from './folder-backend.ts';
-import { objectKey } from './keys.ts';
+import { FolderStorage } from './folder.ts';
+import { objectKey } from './object-keys.ts';
 import { StagingLedger } from './staging.ts';
-import { releaseObjects, StagingExpired } from './staging-entries.ts';
+import { releaseObjects, StagingExpired } from './staging-sweep.ts';
 
 /** A folder whose removals can be held up. */
 class SlowFolder extends FolderStorage {

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
+import type { ObservedPeriod } from '../database/database-watch.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
-import type { ObservedPeriod } from '../database/watch.ts';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
-import { objectKey } from './keys.ts';
-import type { ObjectStorage } from './port.ts';
-import { removalAllowed } from './removals.ts';
-import { commitOwned, DEAD_OWNER, StagingExpired, sweepStaging, updateOwned } from './staging-entries.ts';
+import { objectKey } from './object-keys.ts';
+import type { ObjectStorage } from './object-storage.ts';
+import { commitOwned, DEAD_OWNER, removalAllowed, StagingExpired, sweepStaging, updateOwned } from './staging-sweep.ts';
 
 /** A file that is being received. Sizes are in bytes. */
 interface IncomingFile {

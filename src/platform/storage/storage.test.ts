@@ -7,11 +7,10 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { lookLate } from '#test/support/busy.ts';
 import { FileWriter } from './durable-file.ts';
-import { UploadMemory } from './memory.ts';
 import { PartConcurrency, partBytes } from './s3-upload.ts';
-import { copyToShared } from './source.ts';
-import { beginSha256, sha256Of } from './thread/sha256.ts';
-import { StorageThread } from './thread/storage-thread.ts';
+import { beginSha256, StorageThread, sha256Of } from './thread/storage-thread.ts';
+import { UploadMemory } from './upload-memory.ts';
+import { copyToShared } from './upload-source.ts';
 import { webStream } from './web-stream.ts';
 
 const MIB = 2 ** 20;

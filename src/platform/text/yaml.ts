@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { ConfigError } from '../setting/config-error.ts';
+import { ConfigError } from '../setting/value-kinds.ts';
 
 export interface ConfigFile<T> {
   file: string;

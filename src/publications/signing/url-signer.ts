@@ -1,6 +1,58 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { canonicalAddress } from '#platform/text/ip-address.ts';
-import { type Policy, parsePolicy, policyText } from './policy.ts';
+
+/** The permission that a signature gives: one address, an end, and optionally a beginning and a client. */
+export interface Policy {
+  resource: string;
+  /** Milliseconds since 1970, like all times here. */
+  validUntil: number;
+  validFrom?: number | undefined;
+  /** The only IP address that may use it. */
+  source?: string | undefined;
+}
+
+const Document = z.object({
+  Statement: z.object({
+    Condition: z.object({
+      DateGreaterThan: z.number().optional(),
+      DateLessThan: z.number(),
+      IpAddress: z.string().optional(),
+    }),
+    Resource: z.string(),
+  }),
+});
+
+/** Returns the text to sign, byte for byte as other implementations of the format write it. */
+function policyText({ resource, validUntil, validFrom, source }: Policy): string {
+  const Condition = {
+    ...(validFrom !== undefined && { DateGreaterThan: validFrom }),
+    DateLessThan: validUntil,
+    ...(source !== undefined && { IpAddress: source }),
+  };
+  return JSON.stringify({ Statement: { Condition, Resource: resource } }).replaceAll('/', '\\/');
+}
+
+/** Parses a policy; undefined for any other text. */
+function parsePolicy(text: string): Policy | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const parsed = Document.safeParse(json);
+  if (!parsed.success) return undefined;
+  const { Condition, Resource } = parsed.data.Statement;
+  return {
+    resource: Resource,
+    validUntil: Condition.DateLessThan,
+    validFrom: Condition.DateGreaterThan,
+    source: Condition.IpAddress,
+  };
+}
 
 /** The parameters that a signature adds to an address. */
 const SIGNATURE_PARAMETERS: readonly string[] = ['policy', 'keyId', 'signature'];
@@ -36,7 +88,7 @@ interface SigningKey {
 export type SigningTerms = Omit<Policy, 'resource'>;
 
 /** The reason why a signed address is refused. */
-export interface Refusal {
+interface Refusal {
   status: 400 | 403 | 410;
   sentence: string;
 }
@@ -123,4 +175,24 @@ function checkPolicy(policy: Policy, remoteAddress: string, now: number): Policy
 
 function refusal(status: Refusal['status'], sentence: string): Refusal {
   return { status, sentence };
+}
+
+/** The settings for checking the address of a request. */
+export interface SignatureCheck {
+  signer: UrlSigner;
+  /** The base of published URLs, without a slash at its end. */
+  publicUrl: string;
+}
+
+/**
+ * Checks the signature of a request's address. Uses the public address, since a proxy may use another name for this
+ * server.
+ */
+export function checkSignature(
+  c: Context,
+  { signer, publicUrl }: SignatureCheck,
+): { policy: Policy } | { refusal: Refusal } {
+  const { pathname, search } = new URL(c.req.url);
+  const result = signer.verify(`${publicUrl}${pathname}${search}`, remoteAddress(c));
+  return isRefusal(result) ? { refusal: result } : { policy: result };
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { TEST_KIND } from '#notifications/webhooks/message.ts';
+import { TEST_KIND } from '#notifications/webhooks/webhook-message.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import { LANES } from '#platform/queue/port.ts';
+import { LANES } from '#platform/queue/work-queue.ts';
 
 /** Upper limit of a count. */
 const COUNTED = 100_000;

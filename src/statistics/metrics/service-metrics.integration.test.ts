@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { changeWebhook, createWebhook, insertTest } from '#notifications/webhooks/queries.ts';
-import type { WorkQueue } from '#platform/queue/port.ts';
+import { changeWebhook, createWebhook, insertTest } from '#notifications/webhooks/webhooks.queries.ts';
+import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { eventually } from '#test/support/eventually.ts';

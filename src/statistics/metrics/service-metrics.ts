@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
 import type { Database } from '#platform/database/kysely.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
-import type { WorkQueue } from '#platform/queue/port.ts';
+import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { FIGURES, type Figure, figure, type Sample } from './figures.queries.ts';
 

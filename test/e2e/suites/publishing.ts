@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runTool } from '#platform/media/tools/process.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
 import { sha256 } from '../../support/bytes.ts';
 import type { ElementJson, EventJson, PublicationJson } from '../../support/client.ts';
 import { clipFolder, recording, testTools } from '../../support/clips.ts';

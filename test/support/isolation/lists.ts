@@ -1,5 +1,5 @@
-import { EVENT_LIST } from '#catalogue/events/list.ts';
-import { SERIES_LIST } from '#catalogue/series/list.ts';
+import { EVENT_LIST } from '#catalogue/events/event-list.ts';
+import { SERIES_LIST } from '#catalogue/series/series-list.ts';
 import type { ListedResource } from '#platform/http/list/index.ts';
 import { WORKFLOW_LIST } from '#processing/workflow-list.endpoint.ts';
 import { AGENT, type Target } from './target.ts';

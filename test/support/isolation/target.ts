@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { filterNames } from '#metadata/core-list.ts';
-import { EVENT_CORE_FIELDS } from '#metadata/episode.ts';
-import { SERIES_CORE_FIELDS } from '#metadata/series.ts';
+import { filterNames } from '#metadata/core-fields.ts';
+import { EVENT_CORE_FIELDS } from '#metadata/episode-fields.ts';
+import { SERIES_CORE_FIELDS } from '#metadata/series-fields.ts';
 
 /**
  * What can be named of somebody's event and series: identifiers, and words that are nowhere else. The same shape stands

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_UPLOAD_MEMORY_BYTES } from '../../../src/platform/storage/memory.ts';
+import { DEFAULT_UPLOAD_MEMORY_BYTES } from '../../../src/platform/storage/upload-memory.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import type { Row } from '../support/figures.ts';

@@ -1,7 +1,7 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { Principal } from '../../../src/access/principal.ts';
-import { accessibleEvents, EVENT_LIST } from '../../../src/catalogue/events/list.ts';
-import { accessibleSeries, SERIES_LIST } from '../../../src/catalogue/series/list.ts';
+import { accessibleEvents, EVENT_LIST } from '../../../src/catalogue/events/event-list.ts';
+import { accessibleSeries, SERIES_LIST } from '../../../src/catalogue/series/series-list.ts';
 import { findPart, type Listing } from '../../../src/platform/database/list/index.ts';
 import { createPool } from '../../../src/platform/database/pool.ts';
 import type { DB } from '../../../src/platform/database/schema.ts';

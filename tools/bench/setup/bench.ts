@@ -5,7 +5,7 @@ import type { Runtime } from '../../../src/cli/role.ts';
 import { type Config, loadConfig } from '../../../src/platform/config/config.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/kysely.ts';
 import { createPool } from '../../../src/platform/database/pool.ts';
-import type { ObjectStorage } from '../../../src/platform/storage/port.ts';
+import type { ObjectStorage } from '../../../src/platform/storage/object-storage.ts';
 import { startS3 } from '../../../test/support/s3.ts';
 import type { BenchOptions } from '../options.ts';
 import type { Cleanup } from '../support/cleanup.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { applyMigrations } from '../../../src/cli/migrations.ts';
-import { startEmbedded } from '../../../src/platform/database/embedded/start.ts';
+import { applyMigrations } from '../../../src/cli/prepare-database.ts';
+import { startEmbedded } from '../../../src/platform/database/embedded/start-embedded.ts';
 import { pendingMigrations } from '../../../src/platform/database/migrate.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { denoProgram } from '../../../src/cli/runtime.ts';
-import { locateTools } from '../../../src/platform/media/tools/tools.ts';
+import { locateTools } from '../../../src/platform/media/tools/locate-tools.ts';
 import type { Bench } from './bench.ts';
 
 /** What the figures depend on besides Inlet. */

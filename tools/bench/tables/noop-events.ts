@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../../src/platform/database/kysely.ts';
 import type { DB } from '../../../src/platform/database/schema.ts';
-import type { WorkflowDefinition } from '../../../src/processing/definition.ts';
-import { parseDefinition } from '../../../src/processing/definitions.ts';
-import { startWorkflow } from '../../../src/processing/start.ts';
+import { parseDefinition } from '../../../src/processing/load-definitions.ts';
+import { startWorkflow } from '../../../src/processing/start-workflow.ts';
+import type { WorkflowDefinition } from '../../../src/processing/workflow-definition.ts';
 import { type ApiAddress, postEvent } from '../support/http-client.ts';
 
 const WRITERS = 8;

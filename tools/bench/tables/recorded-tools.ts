@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
-import { runTool } from '../../../src/platform/media/tools/process.ts';
-import type { MediaTools } from '../../../src/platform/media/tools/tools.ts';
+import type { MediaTools } from '../../../src/platform/media/tools/locate-tools.ts';
+import { runTool } from '../../../src/platform/media/tools/run-tool.ts';
 
 /**
  * Stand-ins for the media tools that write down each command with a link to the file it reads, and then become the

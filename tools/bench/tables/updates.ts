@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordChanges } from '../../../src/changes/record.ts';
+import { recordChanges } from '../../../src/changes/record-changes.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import type { Row, Table } from '../support/figures.ts';

@@ -1,7 +1,7 @@
 import { createReadStream, mkdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { locateTools } from '../../../src/platform/media/tools/tools.ts';
+import { locateTools } from '../../../src/platform/media/tools/locate-tools.ts';
 import { type ClipOptions, clip } from '../../../test/support/clips.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';

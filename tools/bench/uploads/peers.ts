@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Runtime } from '../../../src/cli/role.ts';
-import type { ObjectStorage } from '../../../src/platform/storage/port.ts';
+import type { ObjectStorage } from '../../../src/platform/storage/object-storage.ts';
 import { type Bench, forgetEvents } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import { startHelper } from '../support/helper-process.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { folderPlace } from '../../../src/platform/storage/folder-backend.ts';
+import { folderPlace } from '../../../src/platform/storage/folder.ts';
 import type { Bench } from '../setup/bench.ts';
 import { type Place, startServer } from './peers.ts';
 import type { StoreTask } from './s3-store.process.ts';

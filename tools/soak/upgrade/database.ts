@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { startEmbedded } from '../../../src/platform/database/embedded/start.ts';
+import { startEmbedded } from '../../../src/platform/database/embedded/start-embedded.ts';
 import type { Database } from '../../../src/platform/database/kysely.ts';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { migrateQueue } from '../../../src/platform/queue/postgres.ts';

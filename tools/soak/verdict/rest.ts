@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { createQueue } from '../../../src/platform/queue/create.ts';
+import { createQueue } from '../../../src/platform/queue/create-queue.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { processesWith } from '../../../test/support/media.ts';
 import type { World } from '../world/world.ts';

@@ -1,8 +1,8 @@
+import { MIGRATION_LIMITS } from '../../../src/platform/database/client.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/kysely.ts';
-import { MIGRATION_LIMITS } from '../../../src/platform/database/limits.ts';
 import { createPool } from '../../../src/platform/database/pool.ts';
-import { folderPlace } from '../../../src/platform/storage/folder-backend.ts';
-import type { ObjectStorage } from '../../../src/platform/storage/port.ts';
+import { folderPlace } from '../../../src/platform/storage/folder.ts';
+import type { ObjectStorage } from '../../../src/platform/storage/object-storage.ts';
 import { bucketPlace } from '../../../src/platform/storage/s3-backend.ts';
 import type { TestS3 } from '../../../test/support/s3.ts';
 import type { Cleanup } from '../../bench/support/cleanup.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { withLock } from '../../../src/platform/database/embedded/lock.ts';
-import { embeddedPaths } from '../../../src/platform/database/embedded/paths.ts';
+import { embeddedPaths } from '../../../src/platform/database/embedded/embedded-paths.ts';
+import { withLock } from '../../../src/platform/database/embedded/file-lock.ts';
+import { startServer } from '../../../src/platform/database/embedded/postgres-server.ts';
 import { run } from '../../../src/platform/database/embedded/programs.ts';
-import { startServer } from '../../../src/platform/database/embedded/server.ts';
 import { childrenOf } from './vitals.ts';
 
 /** The PostgreSQL of a soak, to be stopped as an operator or a crash does. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { locateTools } from '../../../src/platform/media/tools/tools.ts';
+import { locateTools } from '../../../src/platform/media/tools/locate-tools.ts';
 
 /** What a recording says that is to make the tools misbehave whenever they read it. */
 export const TROUBLES = [

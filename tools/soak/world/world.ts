@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded } from '../../../src/platform/database/embedded/start.ts';
+import { startEmbedded } from '../../../src/platform/database/embedded/start-embedded.ts';
 import type { Database } from '../../../src/platform/database/kysely.ts';
-import type { ObjectStorage } from '../../../src/platform/storage/port.ts';
+import type { ObjectStorage } from '../../../src/platform/storage/object-storage.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-port.ts';
 import { processesWith } from '../../../test/support/media.ts';

@@ -1,16 +1,46 @@
+import { z } from 'zod';
+import { requireAccess } from '#access/acl/acl.queries.ts';
+import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { conditionalJson } from '#platform/http/answer/etag.ts';
+import { atLeast, versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { pathParameter, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
+import { NO_WHOLE_NUMBER, pathParameter, TAGGED_HEADERS } from '#platform/http/endpoint/endpoint-schemas.ts';
+import {
+  filterHelp,
+  listHeaders,
+  PageQuery,
+  respondWithList,
+  sortParameter,
+  UNKNOWN_FILTER,
+  UNKNOWN_SORT,
+} from '#platform/http/list/index.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import type { PublicationAddresses } from '#publications/index.ts';
+import {
+  isAddressable,
+  type PublicationAddresses,
+  presentationOf,
+  publicationJson,
+  publicationsJson,
+  publicationsOfEvents,
+} from '#publications/index.ts';
+import { Publication, PublicationQuery, Publications, PublicationsQuery } from '#publications/publication.schemas.ts';
+import { PUBLICATION, PUBLICATION_ID } from '#publications/publication-examples.ts';
 import { deleteEvent } from '../delete-event.ts';
-import { Event, EventQuery } from '../event.schemas.ts';
+import { Event, EventListQuery, EventQuery, Events } from '../event.schemas.ts';
+import { EVENT, EVENT_ID } from '../event-examples.ts';
 import { eventJson, findEvent, loadExtras } from '../event-json.ts';
-import { EVENT, EVENT_ID } from '../examples.ts';
-import { EVENT_MISSING, NOTHING_TO_DELETE } from '../refusals.ts';
+import { accessibleEvents, EVENT_LIST, eventListJson } from '../event-list.ts';
+import {
+  EVENT_MISSING,
+  EVENT_NOT_FOUND,
+  NOTHING_TO_DELETE,
+  PUBLICATION_MISSING,
+  UNPARSABLE_FILTER,
+} from '../event-refusals.ts';
+import { EVENT_CHANGES } from '../event-versions.ts';
 
 /** The path parameter of all endpoints of one event. */
 export const eventParams = { event_id: pathParameter('Identifier of the event.', EVENT_ID) };
@@ -57,5 +87,95 @@ export const removeEvent = defineEndpoint({
   handle: async ({ c, params }, { database, staging }: { database: Database; staging: StagingLedger }) => {
     await deleteEvent(params.event_id, c.var.principal, { database, staging });
     return c.body(null, 204);
+  },
+});
+
+/** Lists events. Before 1.5.0 only the first parameter `filter` counts. */
+export const listEvents = defineEndpoint({
+  method: 'get',
+  path: '/api/events',
+  access: apiRole('EVENTS_VIEW'),
+  summary: 'List events',
+  description: 'Returns the events that the account may read, in a stable order.',
+  query: z.object({
+    filter: z
+      .union([z.string(), z.array(z.string())])
+      .optional()
+      .meta({
+        description: `${filterHelp(EVENT_LIST)} If \`filter\` is repeated, one of them must match. \`start\` and \`technical_start\` take a period \`from/to\`, both ends included. \`agent_id\` is the capture agent of a scheduled event, \`technical_start\` the start of its recording.`,
+        example: `is_part_of:4fd0a1b2-91f4-4a55-9d0e-6f8f0a7c3b12,textFilter:sequences`,
+      }),
+    sort: sortParameter(EVENT_LIST, 'start_date:DESC,title:ASC'),
+    ...PageQuery.shape,
+    ...EventListQuery.shape,
+  }),
+  answers: {
+    200: { description: 'A page of events.', body: Events, example: [EVENT], headers: listHeaders('/api/events') },
+  },
+  refusals: [UNKNOWN_FILTER, UNKNOWN_SORT, UNPARSABLE_FILTER, NO_WHOLE_NUMBER],
+  handle: ({ c, query }, { database, addresses, catalogs }: EventServices) => {
+    const { principal, version } = c.var;
+    const wanted = query();
+    const filters = c.req.queries('filter') ?? [];
+    const options = { ...addresses, version, catalogs: catalogs.event };
+    return respondWithList(c, EVENT_LIST, {
+      database,
+      url: `${addresses.publicUrl}/api/events`,
+      access: accessibleEvents(principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
+      sort: wanted.sort,
+      filters: atLeast(version, EVENT_CHANGES.repeatedFilter) ? filters : filters.slice(0, 1),
+      json: (events) => eventListJson(database, events, wanted, options),
+    });
+  },
+});
+
+interface PublicationServices {
+  database: Database;
+  addresses: PublicationAddresses;
+}
+
+async function readPublications(database: Database, id: string, principal: Principal) {
+  await requireAccess(database, 'events', principal, id, 'read', EVENT_NOT_FOUND);
+  return (await publicationsOfEvents(database, [id])).get(id) ?? [];
+}
+
+export const listPublications = defineEndpoint({
+  method: 'get',
+  path: '/api/events/{event_id}/publications',
+  access: apiRole('EVENTS_PUBLICATIONS_VIEW'),
+  summary: 'List the publications of an event',
+  description: 'Includes the media, attachments and metadata of each publication.',
+  params: eventParams,
+  query: PublicationsQuery,
+  answers: { 200: { description: 'The publications.', body: Publications, example: [PUBLICATION] } },
+  refusals: [EVENT_NOT_FOUND],
+  handle: async ({ c, params, query }, { database, addresses }: PublicationServices) => {
+    const { principal, version } = c.var;
+    const publications = await readPublications(database, params.event_id, principal);
+    return versionedJson(c, publicationsJson(publications, { version, query: query() }, addresses));
+  },
+});
+
+export const readPublication = defineEndpoint({
+  method: 'get',
+  path: '/api/events/{event_id}/publications/{publication_id}',
+  access: apiRole('EVENTS_PUBLICATIONS_VIEW'),
+  summary: 'Read a publication of an event',
+  description: 'Returns the publication as the list shows it.',
+  params: {
+    ...eventParams,
+    publication_id: pathParameter('Identifier of the publication.', PUBLICATION_ID),
+  },
+  query: PublicationQuery,
+  answers: { 200: { description: 'The publication.', body: Publication, example: PUBLICATION } },
+  refusals: [EVENT_NOT_FOUND, PUBLICATION_MISSING],
+  handle: async ({ c, params, query }, { database, addresses }: PublicationServices) => {
+    const { principal, version } = c.var;
+    const { event_id: id, publication_id: publicationId } = params;
+    const publications = await readPublications(database, id, principal);
+    const publication = publications.find((each) => each.id === publicationId);
+    if (!publication || !isAddressable(publication, version)) throw PUBLICATION_MISSING(publicationId, id);
+    const presentation = presentationOf({ version, query: query() }, addresses);
+    return versionedJson(c, publicationJson(publication, presentation));
   },
 });

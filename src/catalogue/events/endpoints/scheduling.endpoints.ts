@@ -1,25 +1,26 @@
 import { z } from 'zod';
 import { requireAccess } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { CONFLICT_ANSWER, conflictResponse } from '#capture/schedules/answer-conflicts.ts';
-import { withScheduleConflicts } from '#capture/schedules/conflicts.ts';
-import { SCHEDULING } from '#capture/schedules/examples.ts';
-import { scheduleJson } from '#capture/schedules/json.ts';
-import { parseSchedulingChange } from '#capture/schedules/parse.ts';
-import { scheduleOf } from '#capture/schedules/schedules.queries.ts';
-import { Scheduling, SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
-import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING_UPDATE } from '#capture/states/refusals.ts';
+import { parseSchedulingChange } from '#capture/schedules/parse-scheduling.ts';
+import {
+  CONFLICT_ANSWER,
+  conflictResponse,
+  scheduleJson,
+  withScheduleConflicts,
+} from '#capture/schedules/schedule-conflicts.ts';
+import { SCHEDULING, Scheduling, SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
+import { scheduleOf } from '#capture/schedules/timetable.queries.ts';
+import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING_UPDATE } from '#capture/states/scheduling-errors.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { conditionalJson } from '#platform/http/answer/etag.ts';
 import { atLeast } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { TextFlag } from '#platform/http/endpoint/query.schemas.ts';
-import { jsonText, TAGGED_HEADERS } from '#platform/http/endpoint/schemas.ts';
-import { EVENT_NOT_FOUND, EVENT_PART_MISSING, RECORDING_BEGUN } from '../refusals.ts';
-import type { SchedulingEdit } from '../update/edits.ts';
+import { jsonText, TAGGED_HEADERS, TextFlag } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { EVENT_NOT_FOUND, EVENT_PART_MISSING, RECORDING_BEGUN } from '../event-refusals.ts';
+import { EVENT_CHANGES } from '../event-versions.ts';
+import type { SchedulingEdit } from '../update/event-edits.ts';
 import { updateEvent } from '../update/update-event.ts';
-import { EVENT_CHANGES } from '../versions.ts';
 import { eventParams } from './events.endpoints.ts';
 
 interface Services {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { progressOf } from '#capture/states/state.ts';
+import { progressOf } from '#capture/states/recording-state.ts';
 import { loadCatalogs } from '#metadata/catalogs.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
-import { newEventColumns } from '../columns.ts';
+import { newEventColumns } from '../event-columns.ts';
+import type { NewTrack } from '../event-files.ts';
 import type { EventState, StoredTrack } from '../event-state.ts';
-import type { NewTrack } from '../tracks.ts';
 import type { EventWrite } from '../write-events.ts';
 import { decideUpdate } from './decide-update.ts';
-import type { EventEdits, SchedulingEdit } from './edits.ts';
-import { REFUSALS } from './refusals.ts';
+import type { EventEdits, SchedulingEdit } from './event-edits.ts';
+import { REFUSALS } from './event-edits.ts';
 
 const { event: catalogs } = await loadCatalogs(undefined);
 const START = new Date('2030-01-07T09:00:00Z');

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_ENTRIES } from '#access/acl/acl.schemas.ts';
 import type { AclEntry } from '#access/acl/acl.ts';
-import { requireSchedulable } from '#capture/agents/require-agent.ts';
-import { periodOf } from '#capture/schedules/parse.ts';
+import { MAX_ENTRIES } from '#access/acl/acl.ts';
+import { requireSchedulable } from '#capture/agents/agent-names.ts';
+import { periodOf } from '#capture/schedules/parse-scheduling.ts';
 import {
   awaitsDelivery,
   isSamePlace,
@@ -11,15 +11,15 @@ import {
   type RecordingState,
   type Schedule,
   stateAfter,
-} from '#capture/states/state.ts';
+} from '#capture/states/recording-state.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
-import { withoutUntouched } from '#metadata/columns.ts';
-import { requireValues } from '#metadata/parse.ts';
+import { withoutUntouched } from '#metadata/core-fields.ts';
+import { requireValues } from '#metadata/parse-metadata.ts';
 import { TransactionConflict } from '#platform/database/retry.ts';
-import type { Processing } from '#processing/processing.ts';
-import { isActive } from '#processing/states.ts';
-import { changedColumns } from '../columns.ts';
-import type { EventState, StoredTrack } from '../event-state.ts';
+import type { Processing } from '#processing/processing-request.ts';
+import { isActive } from '#processing/workflow-states.ts';
+import { changedColumns } from '../event-columns.ts';
+import { isMedia } from '../event-files.ts';
 import {
   ACL_FULL,
   NO_ACL_ENTRY,
@@ -30,11 +30,10 @@ import {
   RECORDED_ALREADY,
   RECORDING_BEGUN,
   UPLOADED_ALREADY,
-} from '../refusals.ts';
-import { isMedia } from '../tracks.ts';
+} from '../event-refusals.ts';
+import type { EventState, StoredTrack } from '../event-state.ts';
 import type { EventPart, EventWrite } from '../write-events.ts';
-import type { AclEdit, EventEdits, MetadataEdit, SchedulingEdit, TrackEdit } from './edits.ts';
-import type { UpdateRefusals } from './refusals.ts';
+import type { AclEdit, EventEdits, MetadataEdit, SchedulingEdit, TrackEdit, UpdateRefusals } from './event-edits.ts';
 
 const EVENT_PARTS: readonly EventPart[] = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'];
 

@@ -3,8 +3,7 @@ import { TransactionConflict } from '#platform/database/retry.ts';
 import { lockEvent, type Sender } from '../event-state.ts';
 import { writeEvents } from '../write-events.ts';
 import { type Decision, decideUpdate } from './decide-update.ts';
-import { type EventEdits, referredIn } from './edits.ts';
-import { REFUSALS, type UpdateRefusals } from './refusals.ts';
+import { type EventEdits, REFUSALS, referredIn, type UpdateRefusals } from './event-edits.ts';
 
 const DELETED = () => new TransactionConflict('The event has been deleted.');
 

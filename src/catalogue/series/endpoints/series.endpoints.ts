@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { aclsOf } from '#access/acl/acl.queries.ts';
-import { ACL, StrictAcl } from '#access/acl/acl.schemas.ts';
+import { ACL, StrictAcl } from '#access/acl/acl.ts';
 import { type Idempotency, REPEATABLE } from '#access/idempotency/idempotency.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { recordChanges } from '#changes/record.ts';
+import { recordChanges } from '#changes/record-changes.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
-import { sentFields } from '#metadata/examples.ts';
-import { FIELD_UNKNOWN, FLAVOR_UNKNOWN } from '#metadata/refusals.ts';
-import { CatalogsRequest } from '#metadata/schemas.ts';
+import { CatalogsRequest } from '#metadata/metadata.schemas.ts';
+import { sentFields } from '#metadata/metadata-declarations.ts';
+import { FIELD_UNKNOWN, FLAVOR_UNKNOWN } from '#metadata/metadata-refusals.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { conditionalJson } from '#platform/http/answer/etag.ts';
@@ -20,12 +20,12 @@ import {
   jsonText,
   pathParameter,
   TAGGED_HEADERS,
-} from '#platform/http/endpoint/schemas.ts';
+} from '#platform/http/endpoint/endpoint-schemas.ts';
 import { createSeries, parseNewSeries } from '../create-series.ts';
-import { SERIES, SERIES_FIELDS, SERIES_ID } from '../examples.ts';
-import { AN_SERIES_MISSING, IDENTIFIER_TAKEN, METADATA_MISSING, NO_THEME, SERIES_MISSING } from '../refusals.ts';
 import { Series, SeriesQuery, Theme } from '../series.schemas.ts';
+import { SERIES, SERIES_FIELDS, SERIES_ID } from '../series-examples.ts';
 import { findSeries, lockSeries, seriesJson } from '../series-queries.ts';
+import { AN_SERIES_MISSING, IDENTIFIER_TAKEN, METADATA_MISSING, NO_THEME, SERIES_MISSING } from '../series-refusals.ts';
 
 interface SeriesServices {
   config: { publicUrl: string };

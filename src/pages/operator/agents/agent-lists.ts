@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import type { AgentActivity } from '#capture/reports/at-work.queries.ts';
-import type { FailedRecording, RecordingOfAgent } from '#capture/reports/failed.queries.ts';
-import type { UnfinishedDraft } from '#ingest/begun-drafts.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { AgentActivity } from '#capture/reports/agent-activity.queries.ts';
+import type { FailedRecording, RecordingOfAgent } from '#capture/reports/failed-recordings.queries.ts';
+import type { UnfinishedDraft } from '#ingest/unfinished-drafts.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
+import { sizeOf } from '../frame/format-units.ts';
 import { age, titleOf } from '../frame/page-elements.ts';
-import { sizeOf } from '../frame/words.ts';
 import { addressOf } from './agents-query.ts';
 import { knownZone, timesOf, todayIn } from './local-days.ts';
 

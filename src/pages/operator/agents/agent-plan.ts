@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { SILENT_SECONDS } from '#capture/reports/at-work.queries.ts';
+import { SILENT_SECONDS } from '#capture/reports/agent-activity.queries.ts';
 import type { PlannedRecording } from '#capture/schedules/timetable.queries.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { titleOf } from '../frame/page-elements.ts';
 import { addressOf } from './agents-query.ts';
 import { addDays, clockOf, type Day, dateOf, dateShort, localTime, timesOf } from './local-days.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Html } from '#platform/http/answer/page.ts';
-import type { PublicationAddresses } from '#publications/presentation.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
+import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { parseDay, parseWeek } from './local-days.ts';
 
 /** The longest name of an agent. */

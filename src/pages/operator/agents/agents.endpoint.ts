@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { type AgentActivityList, listAgentActivity } from '#capture/reports/at-work.queries.ts';
-import { failedRecordings, uploadingRecordings } from '#capture/reports/failed.queries.ts';
+import { type AgentActivityList, listAgentActivity } from '#capture/reports/agent-activity.queries.ts';
+import { failedRecordings, uploadingRecordings } from '#capture/reports/failed-recordings.queries.ts';
 import { listPlannedRecordings } from '#capture/schedules/timetable.queries.ts';
-import { listUnfinishedDrafts, PACKAGE_DOOR } from '#ingest/begun-drafts.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import { listUnfinishedDrafts, PACKAGE_DOOR } from '#ingest/unfinished-drafts.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
 import { operatorPage } from '../frame/operator-page.ts';

@@ -1,4 +1,4 @@
-import type { Period } from '#capture/states/state.ts';
+import type { Period } from '#capture/states/recording-state.ts';
 import { instantOf, isTimeZone, offsetAt } from '#platform/text/time-zone.ts';
 
 const DAY = 86_400_000;

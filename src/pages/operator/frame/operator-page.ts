@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
-import { Assets, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
-import { browserModules } from '#platform/http/answer/browser-modules.ts';
-import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/page.ts';
+import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
+import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { FRAME_STYLE } from './operator-style.ts';

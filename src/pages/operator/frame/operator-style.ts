@@ -1,4 +1,4 @@
-import { BASE_STYLE } from '#platform/http/answer/style.ts';
+import { BASE_STYLE } from '#platform/http/answer/html-page.ts';
 
 /** The style of all pages for operators. */
 export const FRAME_STYLE = `${BASE_STYLE}

@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import type { RequestedState } from '#processing/workflow.schemas.ts';
-import { elementUrl, type PublicationElement, watchUrl } from '#publications/model.ts';
-import type { PublicationAddresses } from '#publications/presentation.ts';
+import { elementUrl, type PublicationElement, watchUrl } from '#publications/publication.ts';
+import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
-import { ageOf, minuteOf } from './words.ts';
+import { ageOf, minuteOf } from './format-units.ts';
 
 /** The time and the address from which a page is drawn. */
 export interface PageSetting {

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { Change } from '#changes/change.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
+import { minuteOf, sizeOf, spanOf } from '../frame/format-units.ts';
 import { stateOf } from '../frame/page-elements.ts';
-import { minuteOf, sizeOf, spanOf } from '../frame/words.ts';
 import type { Attempt, OperationStory, RecordingStory, WorkflowStory } from './recording-story.queries.ts';
 
 /** An entry in the history of a recording. */

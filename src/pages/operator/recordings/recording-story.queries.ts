@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Change } from '#changes/change.ts';
-import { readLastChangesOfEvent } from '#changes/read.ts';
+import { readLastChangesOfEvent } from '#changes/read-changes.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
-import type { Publication, PublicationElement } from '#publications/model.ts';
-import { publicationsOfEvents } from '#publications/queries.ts';
+import { publicationsOfEvents } from '#publications/publication.queries.ts';
+import type { Publication, PublicationElement } from '#publications/publication.ts';
 
 const MOST_CHANGES = 300;
 const MOST_WORKFLOWS = 20;

@@ -1,16 +1,17 @@
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
 import type { MediaStream } from '#platform/media/streams.ts';
-import type { WorkflowDefinition } from '#processing/definition.ts';
-import type { WorkflowDefinitions } from '#processing/definitions.ts';
+import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 import { notReadyReason } from '#processing/start-on-request.ts';
 import type { RequestedState } from '#processing/workflow.schemas.ts';
-import type { PublicationAddresses } from '#publications/presentation.ts';
+import type { WorkflowDefinition } from '#processing/workflow-definition.ts';
+import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { clockOf, sizeOf } from '../frame/format-units.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import {
   agentLink,
@@ -23,7 +24,6 @@ import {
   stateOf,
   workflowButton,
 } from '../frame/page-elements.ts';
-import { clockOf, sizeOf } from '../frame/words.ts';
 import { barsOf, historyOf } from './recording-history.ts';
 import { picturesOf, type RecordingStory, recordingStory, type WorkflowStory } from './recording-story.queries.ts';
 

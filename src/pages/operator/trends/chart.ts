@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
-import type { Html } from '#platform/http/answer/page.ts';
-import { sizeOf, spanOf } from '../frame/words.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
+import { sizeOf, spanOf } from '../frame/format-units.ts';
 
 /** A grid line and its label. */
 interface Tick {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { bytesOf, type Lengths, type Slot, type Span, type Trends } from '#statistics/trends.ts';
-import { minuteOf, sizeOf, spanOf } from '../frame/words.ts';
+import { minuteOf, sizeOf, spanOf } from '../frame/format-units.ts';
 import {
   amountOf,
   bars,

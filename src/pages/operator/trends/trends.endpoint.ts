@@ -2,11 +2,11 @@ import { html, raw } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { bytesOf, countsOf, type Span, storageOf, trendsOf } from '#statistics/trends.ts';
+import { minuteOf } from '../frame/format-units.ts';
 import { operatorPage } from '../frame/operator-page.ts';
-import { minuteOf } from '../frame/words.ts';
 import { figureHtml } from './chart.ts';
 import {
   bytesFigure,

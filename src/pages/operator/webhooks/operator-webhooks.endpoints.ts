@@ -1,26 +1,26 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
-import { parseId } from '#notifications/webhooks/lookup.ts';
-import { newSecret } from '#notifications/webhooks/message.ts';
-import {
-  changeWebhook,
-  createWebhook,
-  deleteWebhook,
-  deliveriesOf,
-  readWebhooks,
-  retryDelivery,
-} from '#notifications/webhooks/queries.ts';
-import { sendTestMessage } from '#notifications/webhooks/try-out.ts';
 import {
   checkedFilter,
   checkedUrl,
   type DeliveryJson,
   type WebhookJson,
 } from '#notifications/webhooks/webhook.schemas.ts';
+import { newSecret } from '#notifications/webhooks/webhook-message.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  deliveriesOf,
+  parseId,
+  readWebhooks,
+  retryDelivery,
+  sendTestMessage,
+} from '#notifications/webhooks/webhooks.queries.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Html } from '#platform/http/answer/page.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
 import { rootFrom } from '../../sign-in/sign-in-page.ts';

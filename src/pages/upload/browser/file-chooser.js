@@ -1,6 +1,6 @@
 import { formatSize } from './card-text.js';
-import { copyTemplate, findPart } from './dom.js';
 import { guessFields } from './file-names.js';
+import { copyTemplate, findPart } from './page-parts.js';
 
 /** @import { TrackField } from '../upload-types.ts' */
 

@@ -1,5 +1,5 @@
 import { formatFigures, formatPercent, formatState } from './card-text.js';
-import { copyTemplate, findPart, showMessage } from './dom.js';
+import { copyTemplate, findPart, showMessage } from './page-parts.js';
 import { editDetails } from './recording-form.js';
 import { byteTotals } from './recording-transfers.js';
 import { queue } from './session.js';

@@ -1,6 +1,6 @@
-import { findPart, showMessage } from './dom.js';
 import { fileChooser } from './file-chooser.js';
 import { guessTitle } from './file-names.js';
+import { findPart, showMessage } from './page-parts.js';
 import { seriesField } from './series-field.js';
 import { queue } from './session.js';
 

@@ -1,5 +1,5 @@
 import { toRequestError } from './api.js';
-import { findPart } from './dom.js';
+import { findPart } from './page-parts.js';
 import { api } from './session.js';
 
 /** @import { Series } from '../upload-types.ts' */

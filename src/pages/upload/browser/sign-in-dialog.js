@@ -1,4 +1,4 @@
-import { findPart, showMessage } from './dom.js';
+import { findPart, showMessage } from './page-parts.js';
 import { account, api, queue } from './session.js';
 
 /** Asks for the password again after the session has expired. */

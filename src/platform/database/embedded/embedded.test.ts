@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
-import { withLock } from './lock.ts';
-import { register, registered, runningPostmaster, startTime } from './processes.ts';
+import { withLock } from './file-lock.ts';
+import { register, registered, runningPostmaster, startTime } from './process-register.ts';
 import { lastErrorMessage } from './programs.ts';
 
 const onLinux = test.runIf(process.platform === 'linux');
@@ -48,7 +48,7 @@ describe('withLock', () => {
   });
 
   test('a killed holder leaves neither a lock nor another file behind', async () => {
-    const code = `import { withLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};
+    const code = `import { withLock } from ${JSON.stringify(new URL('./file-lock.ts', import.meta.url).href)};
       await withLock(${JSON.stringify(path)}, () => {
         console.log('held');
         return new Promise((resolve) => setTimeout(resolve, 60_000));

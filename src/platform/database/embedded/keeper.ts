@@ -3,10 +3,10 @@
  * is gone. It has its own session, so Ctrl-C in a terminal does not reach it. Argument: the data folder.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLock } from './lock.ts';
-import { embeddedPaths } from './paths.ts';
-import { registered, runningPostmaster } from './processes.ts';
-import { startServer, stopUnused } from './server.ts';
+import { embeddedPaths } from './embedded-paths.ts';
+import { withLock } from './file-lock.ts';
+import { startServer, stopUnused } from './postgres-server.ts';
+import { registered, runningPostmaster } from './process-register.ts';
 
 const POLL_MS = 500;
 /** Commands that follow each other closely find the server still running. */

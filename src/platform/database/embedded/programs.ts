@@ -16,9 +16,9 @@ import {
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { withLock } from './lock.ts';
-import type { EmbeddedPaths } from './paths.ts';
-import { register } from './processes.ts';
+import type { EmbeddedPaths } from './embedded-paths.ts';
+import { withLock } from './file-lock.ts';
+import { register } from './process-register.ts';
 
 const MAX_LOG_BYTES = 10 * 2 ** 20;
 

@@ -1,4 +1,4 @@
-export { COUNTED, findPart } from './find.ts';
+export { COUNTED, findPart } from './find-part.ts';
 export {
   type Condition,
   type Criterion,

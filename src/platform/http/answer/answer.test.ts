@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Hono } from 'hono';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { lengthForHead } from '../app/app.ts';
+import { lengthForHead } from '../app/assemble-app.ts';
 import { handleErrors } from '../app/error-handler.ts';
-import { Assets } from './asset.ts';
-import { browserModules } from './browser-modules.ts';
-import { allowsRange, matchesNone, strongEtag } from './etag.ts';
-import { requestedRange } from './range.ts';
+import { Assets, browserModules } from './asset.ts';
+import { allowsRange, matchesNone, requestedRange, strongEtag } from './etag.ts';
 
 describe('entity tags', () => {
   const etag = strongEtag('abc');

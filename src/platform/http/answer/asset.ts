@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Context } from 'hono';
 import { notFound } from '../errors/errors.ts';
 import { matchesNone, strongEtag } from './etag.ts';
 
-export interface Asset {
+interface Asset {
   content: Uint8Array<ArrayBuffer>;
   type: string;
   etag: string;
@@ -14,7 +15,7 @@ export interface Asset {
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 /** The source of a file and its media type. */
-export interface AssetSource {
+interface AssetSource {
   type: string;
   load(): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -63,4 +64,18 @@ export function packageFile(file: string, type: string): AssetSource {
 async function loadAsset({ type, load }: AssetSource): Promise<Asset> {
   const content = await load();
   return { content, type, etag: strongEtag(createHash('sha256').update(content).digest('base64url')) };
+}
+
+/**
+ * Lists the ES modules of a folder, which ends in a slash, for `Assets`. They are served as written. Listed once, so
+ * that a name from a client never becomes a path.
+ */
+export function browserModules(folder: URL): Record<string, AssetSource> {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  return Object.fromEntries(
+    names.map((name) => {
+      const load = async () => new Uint8Array(await readFile(new URL(name, folder)));
+      return [name, { type: SCRIPT_TYPE, load }];
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { refusal } from '../errors/refusal.ts';
+import { refusal } from '../errors/errors.ts';
 
 /** The versions of the API, oldest first. */
 export const API_VERSIONS = [

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 import { getMimeType, mimes } from 'hono/utils/mime';
-import { ConfigError } from '../../setting/config-error.ts';
+import { ConfigError } from '../../setting/value-kinds.ts';
 
 export interface WebAppFile {
   content: Uint8Array<ArrayBuffer>;

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import type { Rules } from '../endpoint/rules.ts';
-import { refusal } from '../errors/refusal.ts';
+import { refusal } from '../errors/errors.ts';
 
 export interface Sites {
   /** Base of URLs in responses; pages below it are ours. */

@@ -2,11 +2,9 @@ import type { Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed as refuseMethods } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isDatabaseOutage } from '../../database/outage.ts';
-import { isTransient } from '../../database/retry.ts';
-import { HttpError, methodNotAllowed, notFound, PLAIN_TEXT } from '../errors/errors.ts';
-import { refusal } from '../errors/refusal.ts';
-import { ClientDisconnected, isBodyComplete } from '../form/body.ts';
+import { isDatabaseOutage, isTransient } from '../../database/retry.ts';
+import { HttpError, methodNotAllowed, notFound, PLAIN_TEXT, refusal } from '../errors/errors.ts';
+import { ClientDisconnected, isBodyComplete } from '../form/request-body.ts';
 import { isLong } from '../server/incoming-message.ts';
 
 /** SQLSTATEs of text that PostgreSQL cannot store: a NUL character or half a surrogate pair. */

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import { securityHeaders } from './app.ts';
+import { securityHeaders } from './assemble-app.ts';
 import { requestContext } from './request-context.ts';
 
 let lines: Record<string, unknown>[] = [];

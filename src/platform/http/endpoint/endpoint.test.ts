@@ -2,8 +2,7 @@ import { cors } from 'hono/cors';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { endpointApp } from '#test/support/endpoint-app.ts';
-import { HttpError } from '../errors/errors.ts';
-import { refusal } from '../errors/refusal.ts';
+import { HttpError, refusal } from '../errors/errors.ts';
 import { defineEndpoint, type EndpointRequest, type Form } from './endpoint.ts';
 import { Rules } from './rules.ts';
 

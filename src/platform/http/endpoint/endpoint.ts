@@ -1,10 +1,10 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { EVENT_STREAM } from '../answer/event-stream.ts';
-import type { ShownRefusal } from '../errors/refusal.ts';
+import type { ShownRefusal } from '../errors/errors.ts';
 import { type FieldList, readFields } from '../form/form.ts';
 import { type FilePart, type FormLimits, readForm } from '../form/multipart.ts';
-import { type IssueMessage, parseInput } from './check.ts';
+import { type IssueMessage, parseInput } from './endpoint-schemas.ts';
 import { type Rule, routerPath } from './rules.ts';
 
 const MAX_SHOWN = 100;

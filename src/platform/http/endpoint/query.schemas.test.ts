@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { parseInput } from './check.ts';
-import { flag, PAGE, TextFlag } from './query.schemas.ts';
+import { flag, PAGE, parseInput, TextFlag } from './endpoint-schemas.ts';
 
 const Page = z.object(PAGE);
 const LARGEST = String(Number.MAX_SAFE_INTEGER);

@@ -2,10 +2,10 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { lookLate } from '#test/support/busy.ts';
 import { HttpError } from '../errors/errors.ts';
-import { BodyReader, ClientDisconnected } from './body.ts';
 import { readFields } from './form.ts';
 import { type FilePart, type FormLimits, type FormReading, readForm } from './multipart.ts';
-import { ByteSearch } from './parts.ts';
+import { ByteSearch } from './multipart-parts.ts';
+import { BodyReader, ClientDisconnected } from './request-body.ts';
 
 const BOUNDARY = 'boundary';
 const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;

@@ -1,7 +1,7 @@
-import { refusal } from '../errors/refusal.ts';
-import { BodyReader, hasBody } from './body.ts';
-import { ByteCollector } from './collected.ts';
+import { refusal } from '../errors/errors.ts';
+import { ByteCollector } from './byte-collector.ts';
 import { type FormLimits, isMultipart, readForm, tooManyFields } from './multipart.ts';
+import { BodyReader, hasBody } from './request-body.ts';
 
 const FORM_BYTES = 2 ** 20;
 const IDLE_MS = 60_000;

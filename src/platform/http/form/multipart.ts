@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
-import { badRequest, HttpError } from '../errors/errors.ts';
-import { refusal } from '../errors/refusal.ts';
-import { BodyReader, hasBody } from './body.ts';
-import { ByteCollector } from './collected.ts';
+import { badRequest, HttpError, refusal } from '../errors/errors.ts';
+import { ByteCollector } from './byte-collector.ts';
 import { safeFilename } from './filename.ts';
+import { brokenForm, Parts } from './multipart-parts.ts';
 import { decodeText, type PartHead, parseParameters } from './part-head.ts';
-import { brokenForm, Parts } from './parts.ts';
+import { BodyReader, hasBody } from './request-body.ts';
 
 /** Limits of a multipart request. Sizes in bytes, times in milliseconds. */
 export interface FormLimits {

@@ -1,3 +1,3 @@
 export { respondWithList } from './list-answer.ts';
-export { PageQuery, wholeListHeaders } from './page.ts';
-export * from './resource.ts';
+export { PageQuery, wholeListHeaders } from './list-page.ts';
+export * from './listed-resource.ts';

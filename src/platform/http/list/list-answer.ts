@@ -2,8 +2,8 @@ import type { Context } from 'hono';
 import type { Queryable } from '../../database/kysely.ts';
 import { type Entry, findPart, type Key, type Part, type Slice, type Total } from '../../database/list/index.ts';
 import { mediaType, versionedJson } from '../answer/version.ts';
-import { pageHeaders, parsePage } from './page.ts';
-import { type ListedResource, type ListRequest, listingOf } from './resource.ts';
+import { pageHeaders, parsePage } from './list-page.ts';
+import { type ListedResource, type ListRequest, listingOf } from './listed-resource.ts';
 
 /**
  * Streams a JSON array in batches, without reading ahead. A failed batch breaks the connection: a closed array is

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Order } from '../../database/list/index.ts';
 import type { ApiVersion } from '../answer/version.ts';
 import { streamedArray } from './list-answer.ts';
-import { decodeCursor, encodeCursor, type PageFacts, pageHeaders } from './page.ts';
+import { decodeCursor, encodeCursor, type PageFacts, pageHeaders } from './list-page.ts';
 import {
   endOfPeriod,
   type ListedResource,
@@ -15,7 +15,7 @@ import {
   parseWords,
   type Sorts,
   utcInstant,
-} from './resource.ts';
+} from './listed-resource.ts';
 
 const criterion = (name: string) => ({ name, expression: sql.ref(name), kind: 'text' as const });
 

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { MediaFailure } from '../tools/failure.ts';
+import { MediaFailure } from '../tools/media-failure.ts';
 import { checkDv, checkFlac, checkFrames, checkMp3 } from './audio-formats.ts';
 import { checkAsf, checkFlv, checkMxf } from './broadcast-formats.ts';
 import { checkAiff, checkCaf, checkIso, checkMatroska, checkRiff } from './container-formats.ts';

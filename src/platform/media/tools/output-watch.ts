@@ -1,6 +1,6 @@
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MediaFailure } from './failure.ts';
+import { MediaFailure } from './media-failure.ts';
 
 const WATCH: Watch = {
   intervalMs: 1000,

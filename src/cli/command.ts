@@ -1,0 +1,66 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { loadConfig } from '#platform/config/config.ts';
+import { basicAuthorization, localServer, type Server } from './client/server.ts';
+import { CommandError } from './failure.ts';
+
+export interface Terminal {
+  environment: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  /** Prints one line of the result. */
+  print(line: string): void;
+  /** Shows progress and warnings; may be a file. */
+  screen: NodeJS.WriteStream;
+}
+
+export interface Command {
+  /** The help text; its first line is the synopsis. */
+  usage: string;
+  /** @returns the exit code, 0 only if everything succeeded. @throws {CommandError} */
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+/** Wrong arguments. The message includes the usage. */
+export class UsageError extends CommandError {
+  constructor(message: string, usage: string) {
+    super(`${message}\n\n${usage}`);
+  }
+}
+
+/** Parses arguments of which at most `most` are positional. @throws {UsageError} */
+export function parseArguments<T extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: T,
+  usage: string,
+  most = Number.POSITIVE_INFINITY,
+) {
+  try {
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+    const surplus = parsed.positionals[most];
+    if (surplus !== undefined) throw new Error(`Unexpected argument "${surplus}".`);
+    return parsed;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), usage);
+  }
+}
+
+export const SERVER_OPTIONS = { url: { type: 'string' }, user: { type: 'string' } } as const;
+export const SERVER_USAGE = `  --url URL      the server; by default the one on this machine, as configured by the environment
+  --user NAME    the account, with its password in INLET_PASSWORD; by default the administrator of the environment`;
+
+/** Returns the server that the options select. @throws {UsageError} */
+export function selectServer(
+  { url, user }: { url?: string | undefined; user?: string | undefined },
+  environment: NodeJS.ProcessEnv,
+  usage: string,
+): Server {
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(`--url is ${JSON.stringify(url)}; it must be an http or https URL.`, usage);
+  const password = environment.INLET_PASSWORD;
+  if (user !== undefined && !password)
+    throw new UsageError('--user requires the password of the account in INLET_PASSWORD.', usage);
+  const local = user === undefined || url === undefined ? localServer(loadConfig(environment)) : undefined;
+  return {
+    url: (url ?? local?.url ?? '').replace(/\/+$/, ''),
+    authorization: user === undefined ? (local?.authorization ?? '') : basicAuthorization(user, password ?? ''),
+  };
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { NEEDS_ROLE } from '#access/access-errors.ts';
+import { mayAccess } from '#access/acl/acl.queries.ts';
+import { parseForeignAcl, UNREADABLE_POLICY } from '#access/acl/foreign-acl.ts';
+import type { Principal } from '#access/principal.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
+import { createSeries } from '#catalogue/series/create-series.ts';
+import { replaceSeriesAcl } from '#catalogue/series/series-acl.ts';
+import { SERIES_ID } from '#catalogue/series/series-examples.ts';
+import { updateSeriesMetadata } from '#catalogue/series/series-metadata.ts';
+import { type CatalogValues, isEmpty, takesList } from '#metadata/catalog.ts';
+import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
+import { dublinCore, readDublinCore } from '#metadata/dublincore.ts';
+import { readValue } from '#metadata/field-values.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { InvalidXml, parseXml } from '#platform/text/xml.ts';
+
+interface Services {
+  database: Database;
+  catalogs: Pick<Catalogs, 'series'>;
+}
+
+const UNREADABLE_SERIES = refusal(400, (reason: string) => `The series is invalid: ${reason}.`, ["it has no 'title'"]);
+
+/** Creates a series from Dublin Core terms in form fields, or from a catalog. */
+export const postSeries = defineEndpoint({
+  method: 'post',
+  path: '/series',
+  operationId: 'postDublinCoreSeries',
+  access: apiRole('SERIES_CREATE'),
+  summary: 'Create or change a series by Dublin Core',
+  description:
+    'Changes the series with the same `identifier` if the account may write it and has the roles to change series.',
+  form: {
+    schema: z.object({
+      title: z.string().optional(),
+      identifier: z.string().optional().meta({ example: SERIES_ID }),
+      publisher: z.string().optional(),
+      series: z.string().optional().describe('Dublin Core as XML, instead of the terms.'),
+      acl: z.string().optional().describe('The access control list as JSON, XML or XACML.'),
+    }),
+    example: {
+      title: 'Algebra I',
+      publisher: 'Example University',
+      acl: '{"acl":{"ace":[{"role":"ROLE_STUDENT","action":"read"}]}}',
+    },
+  },
+  answers: {
+    201: {
+      description: 'The series was created.',
+      mediaType: 'text/xml; charset=utf-8',
+      body: z.string(),
+      example: '<dublincore/>',
+    },
+    204: { description: 'The series was changed.' },
+  },
+  refusals: [UNREADABLE_SERIES, UNREADABLE_POLICY],
+  handle: async ({ c, fields }, { database, catalogs }: Services) => {
+    const { principal, log } = c.var;
+    const given = await fields();
+    const set = catalogs.series;
+    const values = valuesOf(given, set);
+    const acl = given.get('acl')?.trim() ? parseForeignAcl(given.get('acl') ?? '') : undefined;
+    const id = String(values.get('identifier') ?? '');
+    const metadata = new Map([[set.common.flavor, values]]);
+    const created = await inTransaction(database, async (trx) => {
+      if (id !== '' && (await isWritable(trx, id, principal))) {
+        requireRights(c.var.signedIn ?? principal, acl !== undefined);
+        await updateSeriesMetadata(trx, { principal, id, changes: async () => metadata, catalogs: set });
+        if (acl) await replaceSeriesAcl(trx, { principal, id, entries: acl, override: false });
+        return undefined;
+      }
+      const made = await createSeries(trx, { metadata, acl: acl ?? [], theme: undefined }, principal, set);
+      log.info({ seriesId: made }, 'series created');
+      return made;
+    });
+    if (created === undefined) return c.body(null, 204);
+    const shown = new Map(values).set('identifier', created);
+    return c.body(dublinCore(set.common, shown), 201, { 'Content-Type': 'text/xml; charset=utf-8' });
+  },
+});
+
+/** Requires the roles to change a series, which differ from those to create one. @throws {HttpError} 403 */
+function requireRights(account: Principal, withAcl: boolean): void {
+  const needed = [...apiRole('SERIES_EDIT'), ...(withAcl ? apiRole('SERIES_ACL_EDIT') : [])];
+  const missing = needed.filter((role) => !account.isAdmin() && !account.hasRole(role));
+  if (missing.length > 0) throw NEEDS_ROLE(missing);
+}
+
+/** Returns true if the account may write the series. If not, creating it fails because the identifier exists. */
+async function isWritable(trx: Transaction, id: string, principal: Principal): Promise<boolean> {
+  const series = await trx
+    .selectFrom('series')
+    .select('id')
+    .where('id', '=', id)
+    .where(mayAccess('series', principal, 'write'))
+    .executeTakeFirst();
+  return series !== undefined;
+}
+
+/** @throws {HttpError} 400 */
+function valuesOf(fields: ReadonlyMap<string, string>, { common }: CatalogSet): CatalogValues {
+  const xml = fields.get('series')?.trim();
+  const values = xml ? readDublinCore(rootOf(xml), common, UNREADABLE_SERIES) : new Map();
+  for (const field of common.fields) {
+    const text = field.term === undefined ? undefined : fields.get(field.term);
+    if (xml || text === undefined || field.outputOnly) continue;
+    const value = takesList(field) ? [text] : text;
+    values.set(field.id, readValue(field, field.id, value, { refuse: UNREADABLE_SERIES, emptyBadDates: true }));
+  }
+  if (isEmpty(values.get('title') ?? '')) throw UNREADABLE_SERIES("it has no 'title'");
+  return values;
+}
+
+function rootOf(xml: string) {
+  try {
+    return parseXml(xml);
+  } catch (error) {
+    throw error instanceof InvalidXml ? UNREADABLE_SERIES(error.message) : error;
+  }
+}

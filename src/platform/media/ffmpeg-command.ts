@@ -1,0 +1,76 @@
+import ffmpeg from 'fluent-ffmpeg';
+import type { Recording } from './recording.ts';
+import type { VideoStream } from './streams.ts';
+import { MAX_STREAMS } from './tools/media-failure.ts';
+
+/** Limits the memory that a crafted file can make a decoder allocate: a picture of 8192 by 8192. */
+const MAX_PIXELS = '67108864';
+
+/** A file may declare tables with billions of entries. The tables of 20 hours need a fifth of this. */
+const MAX_BLOCK_BYTES = String(512 * 2 ** 20);
+
+/** Some streams begin late. For other files, a longer analysis costs nothing. */
+const PROBING = ['-analyzeduration', '20000000', '-probesize', '20000000'];
+
+/** Results carry no metadata of the source, which may name people, places and devices. */
+const ANONYMOUS = ['-map_metadata', '-1', '-map_chapters', '-1'] as const;
+
+/** An input file with the options in front of it. */
+export interface Input {
+  path: string;
+  options: string[];
+}
+
+/** An output: a path, or `pipe:1` for standard output. */
+export interface Output {
+  target: string;
+  options: string[];
+}
+
+/** Returns the options that protect a tool from an untrusted file: no other files or hosts, no other demuxer. */
+export function safeguards(recording: Recording): string[] {
+  const guards = ['-protocol_whitelist', 'file,pipe', '-f', recording.demuxer, ...PROBING];
+  const limits = ['-max_pixels', MAX_PIXELS, '-max_streams', String(MAX_STREAMS), '-max_alloc', MAX_BLOCK_BYTES];
+  return [...guards, ...limits];
+}
+
+/** Returns a recording as ffmpeg's input; `options` follow the safeguards. */
+export function recordingInput(recording: Recording, options: string[] = []): Input {
+  return { path: recording.path, options: [...safeguards(recording), ...options] };
+}
+
+/**
+ * Returns the arguments of an ffmpeg command.
+ *
+ * fluent-ffmpeg only builds them, and `runTool` runs ffmpeg. fluent-ffmpeg would pass on the whole environment, which
+ * Deno's permissions refuse, probe the input without safeguards to report progress, and be unable to stop ffprobe.
+ */
+export function ffmpegArguments(input: Input, outputs: readonly Output[]): string[] {
+  const command = ffmpeg()
+    .input(input.path)
+    .inputOptions('-hide_banner', '-v', 'warning', '-nostats', ...input.options);
+  for (const { target, options } of outputs) command.output(target).outputOptions(...ANONYMOUS, ...options);
+  return command._getArguments();
+}
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** Returns the largest size that fits into a box with the picture's proportions, never enlarged and with even sides. */
+export function fitInto(video: VideoStream, box: Size): Size {
+  const shown = { width: video.width * video.pixelAspect, height: video.height };
+  const factor = Math.min(1, box.width / shown.width, box.height / shown.height);
+  return { width: even(shown.width * factor), height: even(shown.height * factor) };
+}
+
+function even(length: number): number {
+  return Math.max(2, Math.round(length / 2) * 2);
+}
+
+/** Returns filters that scale a picture to a size with square pixels and remove interlacing. */
+export function pictureFilters(video: VideoStream, { width, height }: Size): string[] {
+  const deinterlace = video.interlaced ? ['yadif=deint=interlaced'] : [];
+  return [...deinterlace, `scale=${width}:${height}`, 'setsar=1'];
+}

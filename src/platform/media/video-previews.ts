@@ -1,0 +1,200 @@
+import { writeFile } from 'node:fs/promises';
+import { ffmpegArguments, fitInto, type Input, pictureFilters, recordingInput, type Size } from './ffmpeg-command.ts';
+import type { MediaInfo } from './probe.ts';
+import type { VideoStream } from './streams.ts';
+import type { MediaTools } from './tools/locate-tools.ts';
+import { MediaFailure } from './tools/media-failure.ts';
+import { type RunLimits, runTool } from './tools/run-tool.ts';
+
+const JPEG = ['-frames:v', '1', '-c:v', 'mjpeg', '-update', '1', '-f', 'image2'];
+const FRAMES_TO_CHOOSE_FROM = 24;
+/** A tiny grey copy of the frame shows whether there is anything to see. */
+const SAMPLE = { width: 32, height: 18 };
+/** Below this standard deviation of its brightness (0 to 127), a frame is nearly blank. */
+const BLANK = 10;
+/** Places to look for a frame, within the first half hour: later ones are no better. */
+const PLACES = [0.1, 0.35, 0.6];
+const LATEST_SECONDS = 1800;
+const SHORT_SECONDS = 2;
+const EXACT_MS = 60_000;
+
+/** A video stream and the tools to read it. */
+export interface VideoSource {
+  tools: MediaTools;
+  info: MediaInfo;
+  video: VideoStream;
+}
+
+/** A picture to write, at most as large as the box. */
+export interface Still {
+  target: string;
+  box: Size;
+}
+
+/**
+ * Writes JPEG pictures that show what a recording is about, all of the same frame. The frame is not black or blank if
+ * a better one can be found cheaply.
+ *
+ * @throws {MediaFailure} permanent when no picture can be decoded
+ */
+export async function takeStills(source: VideoSource, stills: readonly Still[], limits: RunLimits): Promise<void> {
+  const { tools, info, video } = source;
+  const at = await findPlace(source, limits);
+  const outputs = stills.map(({ target, box }) => {
+    const filters = filterChain(video, fitInto(video, box), 'yuvj420p');
+    return { target, options: ['-map', `0:${video.index}`, '-vf', filters, '-q:v', '4', ...JPEG] };
+  });
+  await runTool(tools.ffmpeg, ffmpegArguments(inputAt(info, at), outputs), limits);
+}
+
+/** Returns the second of a recording at which there is something to see. */
+async function findPlace(source: VideoSource, limits: RunLimits): Promise<number> {
+  let best: { at: number; contrast: number } | undefined;
+  for (const at of placesToLook(source.info.duration)) {
+    const contrast = await contrastAt(source, at, limits);
+    if (contrast !== undefined && contrast > (best?.contrast ?? -1)) best = { at, contrast };
+    if (best && best.contrast >= BLANK) break;
+  }
+  if (!best) throw nothingDecoded();
+  return best.at;
+}
+
+/** Returns the places to look for a picture, in seconds, best first and the very start last. */
+export function placesToLook(durationMs: number): number[] {
+  const seconds = durationMs / 1000;
+  if (seconds < SHORT_SECONDS) return [0];
+  return [...PLACES.map((place) => place * Math.min(seconds, LATEST_SECONDS)), 0];
+}
+
+async function contrastAt({ tools, info, video }: VideoSource, at: number, limits: RunLimits) {
+  const filters = filterChain(video, SAMPLE, 'gray');
+  const options = ['-map', `0:${video.index}`, '-vf', filters, '-frames:v', '1', '-f', 'rawvideo'];
+  const args = ffmpegArguments(inputAt(info, at), [{ target: 'pipe:1', options }]);
+  const { output } = await runTool(tools.ffmpeg, args, limits);
+  return output.length === SAMPLE.width * SAMPLE.height ? deviation(output) : undefined;
+}
+
+function filterChain(video: VideoStream, size: Size, format: string): string {
+  return [...pictureFilters(video, size), `thumbnail=${FRAMES_TO_CHOOSE_FROM}`, `format=${format}`].join(',');
+}
+
+function inputAt(info: MediaInfo, at: number): Input {
+  if (at === 0) return recordingInput(info.recording);
+  // Exact seeking decodes from the previous keyframe on, which may be hours before.
+  const inexact = info.duration > EXACT_MS ? ['-noaccurate_seek'] : [];
+  return recordingInput(info.recording, [...inexact, '-ss', at.toFixed(3)]);
+}
+
+function deviation(values: Uint8Array): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
+}
+
+function nothingDecoded(): MediaFailure {
+  return new MediaFailure('The file is damaged: none of its pictures can be decoded.', { permanent: true });
+}
+
+const MAX_TILES = 100;
+const MAX_COLUMNS = 10;
+const SHORTEST_INTERVAL_MS = 1000;
+const TILE = { width: 160, height: 120 };
+/** Up to this duration, all frames are decoded, which is exact; beyond it, only keyframes are. */
+const DECODED_MS = 15_000;
+/** From this duration on, a hundred seeks cost less than reading the whole file ... */
+const READ_MS = 600_000;
+/** ... unless the file has fewer frames than this. */
+const FEW_FRAMES = 500;
+
+/** The layout of a timeline sheet. The picture at time t is tile `floor(t / intervalMs)`, counted in rows. */
+export interface Timeline {
+  imageCount: number;
+  columns: number;
+  rows: number;
+  tileWidth: number;
+  tileHeight: number;
+  intervalMs: number;
+}
+
+interface TimelineOptions extends RunLimits {
+  /** Path for the uncompressed tiles, which are not removed. */
+  scratch: string;
+  onProgress: (fraction: number) => void;
+}
+
+/** Returns the layout of the timeline of a recording. */
+export function timelineLayout(durationMs: number, tile: Size): Timeline {
+  const intervalMs = Math.max(SHORTEST_INTERVAL_MS, Math.ceil(durationMs / MAX_TILES));
+  const imageCount = Math.min(MAX_TILES, Math.max(1, Math.ceil(durationMs / intervalMs)));
+  const columns = Math.min(MAX_COLUMNS, imageCount);
+  const rows = Math.ceil(imageCount / columns);
+  return { imageCount, columns, rows, tileWidth: tile.width, tileHeight: tile.height, intervalMs };
+}
+
+/**
+ * Writes one JPEG sheet of small pictures, each from the middle of its interval or, except in very short recordings,
+ * from the keyframe before it. Avoids long decoding.
+ *
+ * @throws {MediaFailure}
+ */
+export async function writeTimeline(source: VideoSource, target: string, options: TimelineOptions): Promise<Timeline> {
+  const { tools, info, video } = source;
+  const tile = fitInto(video, TILE);
+  const layout = timelineLayout(info.duration, tile);
+  const many = (video.frameCount ?? Number.POSITIVE_INFINITY) > FEW_FRAMES;
+  const seek = info.duration > READ_MS && info.indexed && many;
+  const tiles = await (seek ? seekTiles(source, layout, options) : decodeTiles(source, layout, options));
+  await writeFile(options.scratch, sheetOf(tiles, layout.imageCount, bytesOf(tile)));
+  const raw = ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-s', `${tile.width}x${tile.height}`];
+  const sheet = ['-vf', `tile=${layout.columns}x${layout.rows},format=yuvj420p`, '-q:v', '5', ...JPEG];
+  const input = { path: options.scratch, options: raw };
+  await runTool(tools.ffmpeg, ffmpegArguments(input, [{ target, options: sheet }]), options);
+  options.onProgress(1);
+  return layout;
+}
+
+/** Decodes all tiles in one pass. */
+async function decodeTiles({ tools, info, video }: VideoSource, layout: Timeline, limits: RunLimits) {
+  const rate = `fps=fps=1000/${layout.intervalMs}:start_time=0:eof_action=pass`;
+  const output = tileOutput(video, layout, [rate], layout.imageCount);
+  const input = recordingInput(info.recording, info.duration > DECODED_MS ? ['-skip_frame', 'nokey'] : []);
+  const { output: tiles } = await runTool(tools.ffmpeg, ffmpegArguments(input, [output]), limits);
+  const size = bytesOf({ width: layout.tileWidth, height: layout.tileHeight });
+  return Array.from({ length: Math.floor(tiles.length / size) }, (_, i) => tiles.subarray(i * size, (i + 1) * size));
+}
+
+/** Decodes each tile after a seek. */
+async function seekTiles({ tools, info, video }: VideoSource, layout: Timeline, options: TimelineOptions) {
+  const tiles: Buffer[] = [];
+  for (let i = 0; i < layout.imageCount; i++) {
+    const seconds = (((i + 0.5) * layout.intervalMs) / 1000).toFixed(3);
+    const input = recordingInput(info.recording, ['-skip_frame', 'nokey', '-noaccurate_seek', '-ss', seconds]);
+    const args = ffmpegArguments(input, [tileOutput(video, layout, [], 1)]);
+    tiles.push((await runTool(tools.ffmpeg, args, options)).output);
+    options.onProgress(i / layout.imageCount);
+  }
+  return tiles;
+}
+
+function tileOutput(video: VideoStream, layout: Timeline, first: string[], frames: number) {
+  const size = { width: layout.tileWidth, height: layout.tileHeight };
+  const filters = [...first, ...pictureFilters(video, size), 'format=yuv420p'].join(',');
+  const options = ['-map', `0:${video.index}`, '-vf', filters, '-frames:v', String(frames), '-f', 'rawvideo'];
+  return { target: 'pipe:1', options };
+}
+
+/** Puts exactly `count` tiles together. Repeats the tile before a missing one. */
+function sheetOf(tiles: readonly Buffer[], count: number, size: number): Buffer {
+  let shown = tiles.find((tile) => tile.length === size);
+  if (!shown) throw nothingDecoded();
+  const sheet: Buffer[] = [];
+  for (let i = 0; i < count; i++) {
+    const tile = tiles[i];
+    if (tile?.length === size) shown = tile;
+    sheet.push(shown);
+  }
+  return Buffer.concat(sheet);
+}
+
+function bytesOf({ width, height }: Size): number {
+  return (width * height * 3) / 2;
+}

@@ -1,0 +1,240 @@
+import { sql } from 'kysely';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { ClaimLost, LockedWorkflow, notifyTaken } from './locked-workflow.ts';
+import {
+  isPoisonSuspect,
+  recordAttempts,
+  runsAnotherSuspect,
+  type Step,
+  type WorkflowRef,
+} from './operation-queries.ts';
+import { prepareRetry } from './retry-workflow.ts';
+import { compileCondition, PAUSE } from './workflow-definition.ts';
+import { IllegalMove, isActive } from './workflow-states.ts';
+
+/** Decides by the configuration which operations run, except those that have started or whose turn has passed. */
+function applyConditions(workflow: LockedWorkflow): void {
+  for (const step of workflow.stepsIn(['paused'])) if (step.operation !== PAUSE) workflow.moveStep(step, 'waiting');
+  for (const step of workflow.stepsIn(['waiting', 'skipped'])) {
+    if (step.condition === null || hasTurnPassed(workflow, step)) continue;
+    const takesPart = compileCondition(step.condition).test(workflow.configuration);
+    const to = takesPart ? 'waiting' : 'skipped';
+    if (to !== step.state) workflow.moveStep(step, to);
+  }
+}
+
+function hasTurnPassed({ steps }: LockedWorkflow, { position, onFailure }: Step): boolean {
+  return steps.some(
+    (step) =>
+      step.onFailure === onFailure && step.position > position && step.state !== 'waiting' && step.state !== 'skipped',
+  );
+}
+
+/** An operation that a worker claims to hold. */
+interface HeldOperation {
+  operationId: number;
+  token: number;
+}
+
+/** An event in the life of a workflow. Every change of a state is made by `advance()` with one of these. */
+export type Change =
+  | { kind: 'started'; by: string }
+  | { kind: 'claimed'; operationId: number; worker: string }
+  | ({ kind: 'succeeded' } & HeldOperation)
+  | ({ kind: 'failed'; reason: string; log: string } & HeldOperation)
+  /** The operation runs again after a pause. */
+  | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & HeldOperation)
+  /** A part of the service does not work: the operation runs again, and no attempt is counted. */
+  | ({ kind: 'deferred'; reason: string; log: string; delayMs: number } & HeldOperation)
+  /** The worker shuts down and returns its operation. */
+  | ({ kind: 'handed back' } & HeldOperation)
+  /** The worker has been silent for too long. */
+  | ({ kind: 'lost' } & HeldOperation)
+  | Control;
+
+export type Ending = Extract<Change, { token: number }>;
+
+/** A change that a person or a client requests. */
+export type Control =
+  | { kind: 'resumed'; by: string }
+  /** No further operation starts. The running one finishes first, and its result is kept. */
+  | { kind: 'paused'; by: string }
+  /** Stops the workflow immediately, with its running operation. */
+  | { kind: 'stopped'; by: string }
+  /** Continues a failed or stopped workflow with the operation that did not succeed. */
+  | { kind: 'tried again'; by: string; configuration?: Readonly<Record<string, string>> | undefined }
+  /** Changes its configuration, which decides again whether operations that have not started will run. */
+  | { kind: 'configured'; by: string; configuration: Readonly<Record<string, string>> };
+
+/**
+ * The only writer of the states of workflows and operations and of an event's `processing_state`. Changes to one
+ * workflow happen one after another. With `notifies: false` the caller notifies the listeners after the commit.
+ *
+ * @throws {ClaimLost} when the operation is not held under the change's fencing token
+ * @throws {IllegalMove} when the state does not allow the change
+ * @throws {Superseded} when a retry was requested but the event has a later workflow
+ */
+export async function advance(
+  trx: Transaction,
+  ref: WorkflowRef,
+  change: Change,
+  { notifies = true } = {},
+): Promise<LockedWorkflow> {
+  const workflow = await LockedWorkflow.lock(trx, ref);
+  await applyChange(workflow, change);
+  const actor = 'by' in change ? change.by : undefined;
+  await workflow.save({ actor, channels: notifies ? workflow.channels : [] });
+  return workflow;
+}
+
+async function applyChange(workflow: LockedWorkflow, change: Change): Promise<void> {
+  switch (change.kind) {
+    case 'started':
+      workflow.start();
+      return scheduleNext(workflow);
+    case 'claimed':
+      return claim(workflow, workflow.claimableStep(change.operationId), change.worker);
+    case 'resumed':
+      return resume(workflow);
+    case 'paused':
+      return pause(workflow);
+    case 'stopped':
+      return stop(workflow);
+    case 'tried again':
+      if (change.configuration) workflow.configure(change.configuration);
+      return tryAgain(workflow);
+    case 'configured':
+      workflow.configure(change.configuration);
+      // A finished workflow uses it when it is retried.
+      if (!isActive(workflow.state)) return;
+      applyConditions(workflow);
+      return holdNextIfPaused(workflow);
+    default: {
+      const step = workflow.heldStep(change);
+      if (change.kind !== 'succeeded') {
+        const reason = 'reason' in change ? change.reason : null;
+        await recordAttempts(workflow.trx, [step.id], { outcome: change.kind, reason });
+      }
+      endClaim(workflow, step, change);
+    }
+  }
+}
+
+async function claim(workflow: LockedWorkflow, step: Step, worker: string): Promise<void> {
+  if (isPoisonSuspect(step) && (await runsAnotherSuspect(workflow.trx, step.id, worker)))
+    throw new ClaimLost('The worker has another operation that may kill it.');
+  workflow.claim(step, worker);
+  if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
+  workflow.recordStep(step, step.waitedMs === null ? {} : { waited_ms: step.waitedMs });
+}
+
+function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
+  const values = endingValues(change);
+  const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
+  const isFinal = change.kind === 'succeeded' || change.kind === 'failed';
+  workflow.releaseClaim(step, isFinal ? change.kind : again, values);
+  const reason = 'reason' in change && { reason: change.reason };
+  workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
+  if (change.kind === 'succeeded') scheduleNext(workflow);
+  if (change.kind === 'failed') fail(workflow, change.reason);
+}
+
+function endingValues(change: Ending) {
+  switch (change.kind) {
+    case 'succeeded':
+      return { progress: 1, reason: null, finished_at: sql`now()` };
+    case 'failed':
+      return { reason: change.reason, log: change.log, finished_at: sql`now()` };
+    case 'retried':
+      return { ...postponement(change), attempts: sql`attempts + 1`, worker: null };
+    case 'deferred':
+      return { ...postponement(change), deferrals: sql`deferrals + 1`, worker: null };
+    case 'lost':
+      return { losses: sql`losses + 1`, worker: null };
+    case 'handed back':
+      return { worker: null };
+  }
+}
+
+function postponement({ reason, log, delayMs }: { reason: string; log: string; delayMs: number }) {
+  return { reason, log, not_before: sql`now() + make_interval(secs => ${delayMs / 1000})` };
+}
+
+/** Makes the next operation ready, holds it, or finishes the workflow. */
+function scheduleNext(workflow: LockedWorkflow): void {
+  const onFailure = workflow.state === 'FAILING';
+  const step = workflow.nextStep({ onFailure });
+  // Without a next operation, a paused workflow finishes when it is resumed.
+  if (workflow.state === 'PAUSED') holdBack(workflow, step);
+  else if (!step) finish(workflow);
+  else if (step.operation !== PAUSE) workflow.makeReady(step);
+  else {
+    workflow.hold(step);
+    workflow.move('PAUSED');
+  }
+}
+
+function finish(workflow: LockedWorkflow): void {
+  if (workflow.state === 'FAILING') {
+    workflow.move('FAILED');
+    return;
+  }
+  workflow.moveAll(['waiting'], 'skipped', { onFailure: true, values: { finished_at: null } });
+  workflow.ensureState('RUNNING');
+  workflow.move('SUCCEEDED');
+}
+
+/** Starts the operations for a failure; when one of those fails, the rest are stopped. */
+function fail(workflow: LockedWorkflow, reason: string): void {
+  workflow.moveAll(['waiting'], 'stopped', { onFailure: workflow.state === 'FAILING' });
+  if (workflow.state !== 'FAILING') workflow.move('FAILING', reason);
+  scheduleNext(workflow);
+}
+
+function pause(workflow: LockedWorkflow): void {
+  workflow.move('PAUSED');
+  const held = workflow.moveAll(['ready'], 'paused', { values: { finished_at: null } });
+  for (const step of held) workflow.recordStep(step);
+}
+
+function resume(workflow: LockedWorkflow): void {
+  if (workflow.state !== 'PAUSED') throw new IllegalMove(workflow.state, 'RUNNING');
+  workflow.move('RUNNING');
+  const [current] = workflow.stepsIn(['running', 'paused']);
+  if (current?.state === 'running') return;
+  if (current && current.operation !== PAUSE) {
+    workflow.makeReady(current);
+    return;
+  }
+  workflow.moveAll(['paused'], 'succeeded');
+  scheduleNext(workflow);
+}
+
+async function stop(workflow: LockedWorkflow): Promise<void> {
+  const running = workflow.stepsIn(['running']);
+  const ids = running.map(({ id }) => id);
+  await recordAttempts(workflow.trx, ids, { outcome: 'stopped', reason: null });
+  workflow.moveAll(['waiting', 'ready', 'running', 'paused'], 'stopped');
+  workflow.move('STOPPED');
+  for (const step of running) workflow.recordStep(step);
+  await notifyTaken(workflow.trx, ids);
+}
+
+async function tryAgain(workflow: LockedWorkflow): Promise<void> {
+  await prepareRetry(workflow);
+  applyConditions(workflow);
+  workflow.move('RUNNING');
+  scheduleNext(workflow);
+}
+
+/** The held operation may have been skipped since. */
+function holdNextIfPaused(workflow: LockedWorkflow): void {
+  if (workflow.state !== 'PAUSED') return;
+  const [current] = workflow.stepsIn(['running', 'paused']);
+  if (!current) holdBack(workflow, workflow.nextStep({ onFailure: false }));
+}
+
+/** Holds the next operation. Resuming a paused workflow does not answer a step that waits for a person. */
+function holdBack(workflow: LockedWorkflow, step: Step | undefined): void {
+  if (step && step.operation !== PAUSE) workflow.hold(step);
+}

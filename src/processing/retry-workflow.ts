@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import type { LockedWorkflow } from './locked-workflow.ts';
+import { IllegalMove, isActive } from './workflow-states.ts';
+
+/** The event has a later workflow. */
+export class Superseded extends Error {
+  override name = 'Superseded';
+}
+
+/** The columns of an operation that has not started. */
+const INITIAL_VALUES = {
+  attempts: 0,
+  losses: 0,
+  deferrals: 0,
+  progress: 0,
+  not_before: sql`'-infinity'::timestamptz`,
+  reason: null,
+  log: null,
+  worker: null,
+  started_at: null,
+  lane: null,
+};
+
+/**
+ * Moves operations back to waiting, from the first one that did not succeed. Results are kept, unless the event has
+ * other tracks since, or its publications were retracted.
+ *
+ * @throws {IllegalMove} for a workflow that is active, or has succeeded
+ * @throws {Superseded} when the event has a later workflow
+ */
+export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
+  if (isActive(workflow.state) || workflow.state === 'SUCCEEDED') {
+    throw new IllegalMove(workflow.state, 'RUNNING');
+  }
+  // Starting a workflow locks the event too, so an uncommitted one is visible after this wait.
+  await workflow.trx.selectFrom('events').select('id').where('id', '=', workflow.eventId).forUpdate().execute();
+  if (await hasSuccessor(workflow)) {
+    throw new Superseded('The event has a later workflow; retry that one.');
+  }
+  const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
+  workflow.moveAll(fromStart ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
+    onFailure: false,
+    values: INITIAL_VALUES,
+  });
+  workflow.moveAll(['failed', 'stopped', 'succeeded'], 'waiting', { onFailure: true, values: INITIAL_VALUES });
+}
+
+async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boolean> {
+  const later = await trx
+    .selectFrom('workflows')
+    .select('id')
+    .where('event_id', '=', eventId)
+    .where('id', '>', id)
+    .limit(1)
+    .executeTakeFirst();
+  return later !== undefined;
+}
+
+/** Reports whether tracks were inspected, and new ones were not. */
+async function hasOtherTracks({ trx, steps, eventId }: LockedWorkflow): Promise<boolean> {
+  if (!steps.some(({ operation, state }) => operation === 'inspect' && state === 'succeeded')) return false;
+  const { rows } = await sql<{ others: boolean }>`
+    SELECT EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL
+      AND made_by IS NULL) AS others`.execute(trx);
+  return rows[0]?.others ?? false;
+}
+
+/** Reports whether it published, and retracted after a failure: that removes the files of a publication. */
+function hasRetracted(workflow: LockedWorkflow): boolean {
+  const done = workflow.stepsIn(['succeeded']);
+  return (
+    done.some(({ operation, onFailure }) => operation === 'publish' && !onFailure) &&
+    done.some(({ operation, onFailure }) => operation === 'retract' && onFailure)
+  );
+}

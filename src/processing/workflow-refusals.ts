@@ -1,0 +1,38 @@
+import { refusal } from '#platform/http/errors/errors.ts';
+
+/** Identifier of the event in the examples of the reference document. */
+export const EVENT_ID = '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21';
+
+export const WORKFLOW = {
+  identifier: 42,
+  title: 'Process upon upload',
+  description: '',
+  workflow_definition_identifier: 'schedule-and-upload',
+  event_identifier: EVENT_ID,
+  creator: 'video-team',
+  state: 'paused',
+};
+
+export const DEFINITION = {
+  identifier: 'publish',
+  title: 'Publish',
+  description: 'Encodes the recording again and publishes it, or replaces its publications.',
+  tags: ['archive'],
+};
+
+export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [EVENT_ID]);
+export const DEFINITION_MISSING = refusal(404, (id: string) => `Cannot find workflow definition with id '${id}'.`, [
+  'publish-twice',
+]);
+export const WORKFLOW_MISSING = refusal(404, (id: string) => `Cannot find workflow instance with id '${id}'.`, ['42']);
+export const MISSING_PARAMETER = refusal(400, (name: string) => `Required parameter '${name}' is missing or invalid`, [
+  'event_identifier',
+]);
+export const INVALID_CONFIGURATION = refusal(400, "Passed parameter 'configuration' is invalid JSON.");
+export const ILLEGAL_MOVE = refusal(
+  409,
+  (from: string, to: string) => `The workflow cannot move from ${from} to ${to}.`,
+  ['SUCCEEDED', 'RUNNING'],
+);
+export const SUPERSEDED = refusal(409, 'The event has a later workflow; retry that one.');
+export const NOT_DELETABLE = refusal(409, 'Cannot delete workflow instance in this workflow state');

@@ -1,0 +1,131 @@
+import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
+import {
+  MEDIA_FIELDS,
+  type MediaJson,
+  PUBLICATION_CHANGES,
+  type PublicationJson,
+  type PublicationQuery,
+  type PublicationsQuery,
+} from './publication.schemas.ts';
+import {
+  CAPTIONS,
+  captionsOf,
+  elementsOf,
+  elementUrl,
+  INTERNAL_CHANNEL,
+  mediaOf,
+  type Publication,
+  type PublicationElement,
+  watchUrl,
+} from './publication.ts';
+import type { UrlSigner } from './signing/url-signer.ts';
+
+/** The configuration of the addresses of publications. */
+export interface PublicationAddresses {
+  /** The base of URLs, without a slash at its end. */
+  publicUrl: string;
+  /** Undefined when addresses are not signed. */
+  signer?: UrlSigner | undefined;
+}
+
+interface PublicationRequest<Q extends PublicationQuery> {
+  version: ApiVersion;
+  query: Q;
+}
+
+/**
+ * Returns how to present publications to a request: with signed addresses if it asks for them and signing is
+ * configured.
+ */
+export function presentationOf(
+  { version, query }: PublicationRequest<PublicationQuery>,
+  { publicUrl, signer }: PublicationAddresses,
+): Presentation {
+  if (!signer || !query.sign) return { publicUrl, version };
+  const validUntil = signer.defaultEnd();
+  return { publicUrl, version, sign: (url) => signer.sign(url, { validUntil }) };
+}
+
+/** Returns the JSON of publications, without the internal one unless the request asks for it. */
+export function publicationsJson(
+  publications: readonly Publication[],
+  request: PublicationRequest<PublicationsQuery>,
+  addresses: PublicationAddresses,
+) {
+  const { version, query } = request;
+  const presentation = presentationOf(request, addresses);
+  const internal = query.includeInternalPublication && atLeast(version, PUBLICATION_CHANGES.includeInternalPublication);
+  return publications
+    .filter(({ channel }) => internal || channel !== INTERNAL_CHANNEL)
+    .map((publication) => publicationJson(publication, presentation));
+}
+
+/** Returns true if a publication can be read by its identifier. The internal one requires a newer version. */
+export function isAddressable({ channel }: Pick<Publication, 'channel'>, version: ApiVersion): boolean {
+  return channel !== INTERNAL_CHANNEL || atLeast(version, PUBLICATION_CHANGES.internalById);
+}
+
+/** The presentation of publications that a request asks for. */
+interface Presentation {
+  /** The base of URLs, without a slash at its end. */
+  publicUrl: string;
+  version: ApiVersion;
+  /** Signs a URL; undefined to leave URLs unsigned. */
+  sign?: ((url: string) => string) | undefined;
+}
+
+/** Returns the JSON of a publication (contract 2.9, compatibility 3.11), the same in lists and alone. */
+export function publicationJson(
+  publication: Publication,
+  presentation: Presentation,
+): Omit<PublicationJson, 'media'> & { media: Partial<MediaJson>[] } {
+  const { publicUrl, version, sign } = presentation;
+  const url = watchUrl(publicUrl, publication.id);
+  const media = [...elementsOf(publication, 'media'), ...captionsOf(publication)];
+  const attachments = elementsOf(publication, 'attachment').filter(({ flavor }) => flavor !== CAPTIONS);
+  return {
+    id: publication.id,
+    channel: publication.channel,
+    mediatype: publication.mediatype,
+    url: atLeast(version, PUBLICATION_CHANGES.signedUrl) ? (sign?.(url) ?? url) : url,
+    media: media.map((each) => mediaJson(each, presentation)),
+    attachments: attachments.map((attachment) => {
+      const source = mediaOf(attachment, publication);
+      return { ...elementJson(attachment, presentation), ref: source ? `track:${source.id}` : '' };
+    }),
+    metadata: elementsOf(publication, 'metadata').map((catalog) => elementJson(catalog, presentation)),
+  };
+}
+
+function mediaJson(media: PublicationElement, presentation: Presentation) {
+  const video = {
+    bitrate: media.bit_rate,
+    framerate: media.frame_rate,
+    framecount: media.frame_count,
+    width: media.width,
+    height: media.height,
+  };
+  return fieldsIn(presentation.version, MEDIA_FIELDS, {
+    ...elementJson(media, presentation),
+    has_audio: media.has_audio === true,
+    has_video: media.has_video === true,
+    duration: media.duration,
+    description: '',
+    ...(media.has_video && video),
+    is_master_playlist: false,
+    is_live: false,
+  } satisfies MediaJson);
+}
+
+function elementJson(element: PublicationElement, { publicUrl, sign }: Presentation) {
+  const url = elementUrl(publicUrl, element);
+  return {
+    id: element.id,
+    mediatype: element.mediatype,
+    url: sign?.(url) ?? url,
+    flavor: element.flavor,
+    size: element.size,
+    checksum: `${element.sha256} (sha256)`,
+    tags: element.tags,
+  } satisfies PublicationJson['metadata'][number];
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { recordChanges } from '#changes/record-changes.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
+import { releaseObjects } from '#platform/storage/staging-sweep.ts';
+import { INTERNAL_CHANNEL } from './publication.ts';
+
+const PAGE = 'text/html';
+const EPISODE_CATALOG = { kind: 'metadata', flavor: 'dublincore/episode', mediatype: 'text/xml' } as const;
+
+/** Returns true if a publication on the channel has media: newly prepared, internal or already published on it. */
+export async function hasMediaFor(database: Queryable, eventId: string, channel: string): Promise<boolean> {
+  const media = await database
+    .selectFrom('publication_elements')
+    .leftJoin('publications', 'publications.id', 'publication_elements.publication_id')
+    .select('publication_elements.id')
+    .where('publication_elements.event_id', '=', eventId)
+    .where('publication_elements.kind', '=', 'media')
+    .where((eb) =>
+      eb.or([
+        eb('publication_elements.publication_id', 'is', null),
+        eb('publications.channel', 'in', [channel, INTERNAL_CHANNEL]),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return media !== undefined;
+}
+
+export interface PublishRequest {
+  eventId: string;
+  channel: string;
+  /** The stored Dublin Core XML of the event. */
+  catalog: { objectKey: string; filename: string; size: number; sha256: string };
+}
+
+/**
+ * Publishes the event's prepared elements and its catalog on the channel. An existing publication keeps its identifier,
+ * so that links stay valid. Prepared media replace all its elements. Without them, each element replaces those of the
+ * same kind and flavor, so that media stay and metadata are updated. Elements of the internal publication are published
+ * like prepared ones, and that publication ends. Objects of replaced elements are released.
+ */
+export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
+  const { eventId, channel } = request;
+  if (channel !== INTERNAL_CHANNEL) await endInternal(trx, eventId);
+  const { id } = await trx
+    .insertInto('publications')
+    .values({ id: randomUUID(), event_id: eventId, channel, mediatype: PAGE })
+    .onConflict((conflict) =>
+      conflict.columns(['event_id', 'channel']).doUpdateSet((eb) => ({
+        mediatype: eb.ref('excluded.mediatype'),
+        published_at: eb.ref('excluded.published_at'),
+      })),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await removeReplaced(trx, id, [...(await preparedElements(trx, eventId)), EPISODE_CATALOG]);
+  await trx
+    .updateTable('publication_elements')
+    .set({ publication_id: id })
+    .where('event_id', '=', eventId)
+    .where('publication_id', 'is', null)
+    .execute();
+  await addCatalog(trx, id, request);
+  await recordPublished(trx, id, request);
+}
+
+/** Returns the channels on which an event is published. */
+export async function channelsOf(database: Queryable, eventId: string): Promise<string[]> {
+  const publications = database.selectFrom('publications').select('channel').where('event_id', '=', eventId);
+  return (await publications.orderBy('channel').execute()).map(({ channel }) => channel);
+}
+
+/** Replaces only the catalog of the event's publication on the channel. */
+export async function republishCatalog(trx: Transaction, request: PublishRequest): Promise<void> {
+  const { eventId, channel, catalog } = request;
+  const publication = await trx
+    .updateTable('publications')
+    .set({ published_at: sql<Date>`now()` })
+    .where('event_id', '=', eventId)
+    .where('channel', '=', channel)
+    .returning('id')
+    .executeTakeFirst();
+  // It has just been retracted.
+  if (!publication) return releaseObjects(trx, [catalog.objectKey]);
+  await removeReplaced(trx, publication.id, [EPISODE_CATALOG]);
+  await addCatalog(trx, publication.id, request);
+  await recordPublished(trx, publication.id, request, { renewed: true });
+}
+
+async function addCatalog(trx: Transaction, publicationId: string, request: PublishRequest): Promise<void> {
+  const { objectKey, ...file } = request.catalog;
+  const row = { id: randomUUID(), event_id: request.eventId, publication_id: publicationId, position: 0 };
+  await trx
+    .insertInto('publication_elements')
+    .values({ ...EPISODE_CATALOG, ...row, ...file, object_key: objectKey })
+    .execute();
+}
+
+/** @param more.renewed true if only the metadata have changed */
+function recordPublished(
+  trx: Transaction,
+  publication: string,
+  { eventId, channel }: PublishRequest,
+  more: { renewed?: true } = {},
+): Promise<void> {
+  const data = { publication, channel, ...more };
+  return recordChanges(trx, [{ kind: 'publication.published', eventId, data }]);
+}
+
+/** Ends the internal publication. Its elements become prepared ones, except those that have been prepared again. */
+async function endInternal(trx: Transaction, eventId: string): Promise<void> {
+  const internal = await trx
+    .selectFrom('publications')
+    .select('id')
+    .where('event_id', '=', eventId)
+    .where('channel', '=', INTERNAL_CHANNEL)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!internal) return;
+  await removeReplaced(trx, internal.id, [...(await preparedElements(trx, eventId)), EPISODE_CATALOG]);
+  await trx
+    .updateTable('publication_elements')
+    .set({ publication_id: null })
+    .where('publication_id', '=', internal.id)
+    .execute();
+  await trx.deleteFrom('publications').where('id', '=', internal.id).execute();
+}
+
+function preparedElements(trx: Transaction, eventId: string) {
+  return trx
+    .selectFrom('publication_elements')
+    .select(['kind', 'flavor'])
+    .where('event_id', '=', eventId)
+    .where('publication_id', 'is', null)
+    .execute();
+}
+
+async function removeReplaced(
+  trx: Transaction,
+  publicationId: string,
+  successors: readonly { kind: string; flavor: string }[],
+): Promise<void> {
+  let replaced = trx.deleteFrom('publication_elements').where('publication_id', '=', publicationId);
+  if (!successors.some(({ kind }) => kind === 'media')) {
+    replaced = replaced.where((eb) => eb.or(successors.map(({ kind, flavor }) => eb.and({ kind, flavor }))));
+  }
+  await releaseElements(trx, await replaced.returning('object_key').execute());
+}
+
+/** Releases the objects of removed elements. */
+export function releaseElements(trx: Transaction, removed: readonly { object_key: string }[]): Promise<void> {
+  const keys = removed.map(({ object_key }) => object_key);
+  return releaseObjects(trx, keys);
+}
+
+/**
+ * Removes an event's publication from a channel, or all its publications, and releases their objects. Prepared elements
+ * stay.
+ *
+ * @returns the number of removed publications
+ */
+export async function retractPublications(
+  trx: Transaction,
+  { eventId, channel }: { eventId: string; channel: string | undefined },
+): Promise<number> {
+  let query = trx.selectFrom('publications').select(['id', 'channel']).where('event_id', '=', eventId);
+  if (channel !== undefined) query = query.where('channel', '=', channel);
+  const publications = await query.forUpdate().execute();
+  const ids = publications.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  const removed = await trx
+    .deleteFrom('publication_elements')
+    .where('publication_id', 'in', ids)
+    .returning('object_key')
+    .execute();
+  await releaseElements(trx, removed);
+  await trx.deleteFrom('publications').where('id', 'in', ids).execute();
+  const changes = publications.map(({ id, channel }) => ({
+    ...{ kind: 'publication.retracted' as const, eventId },
+    data: { publication: id, channel },
+  }));
+  await recordChanges(trx, changes);
+  return ids.length;
+}

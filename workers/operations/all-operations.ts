@@ -1,0 +1,25 @@
+import { captions } from './captions.ts';
+import { command } from './command.ts';
+import { cut } from './cut.ts';
+import { encode } from './encode.ts';
+import { inspect } from './inspect.ts';
+import type { Operation } from './operation.ts';
+import { preview } from './preview.ts';
+import { publish, republish, retract } from './publish.ts';
+
+/** Does nothing. Used to measure the workflow engine and to try out workflow definitions. */
+export const noop: Operation = {
+  name: 'noop',
+  lane: 'light',
+  run: async () => async () => undefined,
+};
+
+/**
+ * All operations, by the name used in workflow definitions. To add one, write a file in this folder and list it here.
+ */
+export const operations: ReadonlyMap<string, Operation> = new Map(
+  [inspect, cut, encode, preview, captions, publish, republish, retract, command, noop].map((operation) => [
+    operation.name,
+    operation,
+  ]),
+);

@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { episodeValues } from '#catalogue/events/event-columns.ts';
+import { dublinCore } from '#metadata/dublincore.ts';
+import { EPISODE } from '#metadata/episode-fields.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { DEFAULT_CHANNEL } from '#publications/publication.ts';
+import {
+  channelsOf,
+  hasMediaFor,
+  publishElements,
+  republishCatalog,
+  retractPublications,
+} from '#publications/publish.ts';
+import type { Operation, StoredFile } from './operation.ts';
+
+const FILENAME = 'dublincore.xml';
+
+/** Writes the event's current catalog to a file. @returns its path */
+async function writeCatalog(database: Database, eventId: string, folder: string): Promise<string> {
+  const event = await database.selectFrom('events').selectAll().where('id', '=', eventId).executeTakeFirstOrThrow();
+  const path = join(folder, FILENAME);
+  await writeFile(path, dublinCore(EPISODE, episodeValues(event)));
+  return path;
+}
+
+/**
+ * Publishes the elements that earlier operations prepared on `channel`, with the event's current catalog. If nothing
+ * new is prepared, updates the catalog of the existing publication. An event without media is not published.
+ */
+export const publish: Operation = {
+  name: 'publish',
+  publishes: true,
+  lane: 'light',
+  async run({ eventId, configuration, database, folder, log, store }) {
+    const channel = configuration.channel || DEFAULT_CHANNEL;
+    if (!(await hasMediaFor(database, eventId, channel))) {
+      log.info({ channel }, 'the event has no media to publish');
+      return async () => undefined;
+    }
+    const catalog = await store(await writeCatalog(database, eventId, folder), 'text/xml');
+    return (trx) => publishElements(trx, { eventId, channel, catalog: { ...catalog, filename: FILENAME } });
+  },
+};
+
+/**
+ * Replaces the event's catalog in every publication, including the internal one, by the current metadata. Newly
+ * prepared elements stay unpublished, and so does an event without publications.
+ */
+export const republish: Operation = {
+  name: 'republish',
+  lane: 'light',
+  async run({ eventId, database, folder, log, store }) {
+    const channels = await channelsOf(database, eventId);
+    log.info({ channels }, 'renewing the catalogs of publications');
+    if (channels.length === 0) return async () => undefined;
+    const path = await writeCatalog(database, eventId, folder);
+    const stored: [channel: string, file: StoredFile][] = [];
+    for (const channel of channels) stored.push([channel, await store(path, 'text/xml')]);
+    return async (trx) => {
+      for (const [channel, file] of stored) {
+        await republishCatalog(trx, { eventId, channel, catalog: { ...file, filename: FILENAME } });
+      }
+    };
+  },
+};
+
+/** Removes the publication on `channel` with its objects, or all publications of the event if `channel` is not set. */
+export const retract: Operation = {
+  name: 'retract',
+  lane: 'light',
+  async run({ eventId, configuration, log }) {
+    const channel = configuration.channel || undefined;
+    return async (trx) => {
+      const removed = await retractPublications(trx, { eventId, channel });
+      log.info({ channel, publications: removed }, 'publications removed');
+    };
+  },
+};

@@ -1,0 +1,40 @@
+import type { Context } from '#app/context.ts';
+import type { Shutdown } from '#app/shutdown.ts';
+import { isOnlyLocal } from '#platform/config/config.ts';
+import { BUNDLED_TOOLS_WARNING, locateTools, requireSafeTools } from '#platform/media/tools/locate-tools.ts';
+import { commandCheck } from '#processing/command-settings.ts';
+import { loadDefinitions } from '#processing/load-definitions.ts';
+import manifest from '../package.json' with { type: 'json' };
+import { operations } from './operations/all-operations.ts';
+import { programsIn } from './operations/site-program.ts';
+import { startWorker } from './worker.ts';
+
+/** No loop takes longer than a minute; one that takes this long hangs. */
+const STUCK_MS = 15 * 60_000;
+const LOOK_MS = 10_000;
+
+/** Runs a worker until the shutdown. @throws {ConfigError} if a workflow definition cannot be run */
+export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
+  const { config, log, processName: name, pulse } = context;
+  const programs = await programsIn(config.operations.commandsDir);
+  await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandCheck(programs));
+  const tools = await locateTools(config);
+  if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED_TOOLS_WARNING);
+  const worker = startWorker({ ...context, tools }, manifest.version);
+  pulse.watch(...worker.loops);
+  log.info({ worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind }, 'the worker is ready');
+  shutdown.finish('finish or hand back operations', (withinMs) => worker.close(withinMs));
+  exitWhenStuck(context, shutdown);
+}
+
+/** Exits with status 1 when loops hang, so that a supervisor restarts the process. */
+function exitWhenStuck({ pulse, log }: Context, shutdown: Shutdown): void {
+  const timer = setInterval(() => {
+    const stuck = pulse.stuck(STUCK_MS);
+    if (stuck.length === 0) return;
+    clearInterval(timer);
+    log.fatal({ stuck }, 'loops of this process hang; exiting');
+    shutdown.end(1);
+  }, LOOK_MS);
+  timer.unref();
+}
