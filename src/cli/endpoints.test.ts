@@ -92,6 +92,8 @@ describe('a bucket', () => {
   });
 
   test('without a region is refused before the start', async () => {
-    await expect(endpoints({})).rejects.toThrow(/^S3_BUCKET is "lectures".*AWS_REGION/);
+    await expect(endpoints({})).rejects.toThrow(
+      /^Cannot determine the address of the bucket "lectures" \(S3_BUCKET\).*AWS_REGION/,
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Works on several items concurrently. After the first fault it waits for the work in progress, then throws.
- * | @throws the first fault, or the signal's reason
+ * @throws the first fault, or the signal's reason
  */
 export async function forEachConcurrent<T>(
   items: AsyncIterable<T> | Iterable<T>,

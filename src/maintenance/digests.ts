@@ -48,7 +48,7 @@ export async function digestOf(
 /**
  * Reads a whole object, and again if the storage breaks off: a reset connection is no damage, and an object that a
  * working storage cannot read must not end the run.
- * | @param read reads the bytes; called again for each retry
+ * @param read reads the bytes; called again for each retry
  * @returns the result of `read`; undefined when the object is missing
  * @throws the faults of `read` itself, and the storage's fault while the storage does not work
  */

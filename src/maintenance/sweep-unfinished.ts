@@ -7,7 +7,7 @@ const BATCH = 500;
 /**
  * Removes what an earlier try to store an object has left in the storage. Such a try remains when its answer was lost.
  * Leftovers without a row are on the staging ledger, or a verification reports them.
- * | @returns the number of objects with leftovers
+ * @returns the number of objects with leftovers
  */
 export async function sweepUnfinished(
   database: Database,

@@ -94,7 +94,7 @@ test('an upload that was stopped goes on where it was when the command is given 
 test('the doctor finds that all works, and names what does not with what to do', async () => {
   const well = await inlet('doctor');
   expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('Everything works.') });
-  expect(well.stdout).toMatch(/^ok +storage +the folder \S+ \(DATA_DIR\) took, gave back/m);
+  expect(well.stdout).toMatch(/^ok +storage +the folder \S+ \(DATA_DIR\) stored, returned/m);
   const sick = await run(process.execPath, ['src/cli/inlet.ts', 'doctor'], {
     ...environment(),
     DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',

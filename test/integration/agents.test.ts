@@ -167,8 +167,8 @@ describe('POST /capture-admin/agents/{name}', () => {
     ['an empty state', { state: '' }, WRONG_STATE('')],
     ['a state in capitals', { state: 'IDLE' }, WRONG_STATE('IDLE')],
     ['a long address', { state: 'idle', address: 'x'.repeat(2001) }, `${WRONG_ADDRESS}xxx`],
-    ['an address of two lines', { state: 'idle', address: 'a\nb' }, `${WRONG_ADDRESS}a\\nb"; allowed`],
-    ['a NUL in the address', { state: 'idle', address: 'a\0' }, `${WRONG_ADDRESS}a\\u0000"; allowed`],
+    ['an address of two lines', { state: 'idle', address: 'a\nb' }, `${WRONG_ADDRESS}a\\nb"; it must have`],
+    ['a NUL in the address', { state: 'idle', address: 'a\0' }, `${WRONG_ADDRESS}a\\u0000"; it must have`],
   ])('is 400 for %s, and makes nothing known', async (_what, fields, sentence) => {
     await changesNothing(async () => {
       const answer = await report('refused', fields);

@@ -364,7 +364,7 @@ describe('GET /api/updates', () => {
 
   test.each([
     ['colour:red', /^Unknown filter criterion in request: colour$/],
-    ['kind:event.painted', /^The filter 'kind' is "event.painted"; allowed are agent, agent.deleted, /],
+    ['kind:event.painted', /^The filter 'kind' is "event.painted"; allowed values: agent, agent.deleted, /],
   ])('refuses the filter %s', async (filter, reason) => {
     const { status, text } = await send(app, 'GET', `/api/updates?filter=${filter}`);
     expect([status, text]).toEqual([400, expect.stringMatching(reason)]);

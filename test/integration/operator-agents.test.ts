@@ -334,9 +334,9 @@ describe('the page', () => {
     ['?q=%00', 400, /^The parameter 'q' is "\\u0000"; it must have at most 255 characters/],
     [`?q=${'x'.repeat(600)}`, 400, /^The parameter 'q' is "x{100}"/],
     ['?agent=a%0Ab', 400, /^The parameter 'agent' is "a\\nb"/],
-    ['?agent=nobody', 404, /^The capture agent 'nobody' does not exist\.$/],
-    ['?agent=', 404, /^The capture agent '' does not exist\.$/],
-    ['?agent=%FF', 404, /^The capture agent '.*' does not exist\.$/],
+    ['?agent=nobody', 404, /^Capture agent 'nobody' does not exist\.$/],
+    ['?agent=', 404, /^Capture agent '' does not exist\.$/],
+    ['?agent=%FF', 404, /^Capture agent '.*' does not exist\.$/],
   ])('refuses %s with %i and a sentence', async (query, status, sentence) => {
     await agent('Hall');
     const answer = await app.request(PATH + query);

@@ -94,5 +94,5 @@ test('a worker behind a proxy does not give the ffmpeg from npm the files of oth
   const started = startWorker({
     ...{ PUBLIC_URL: 'https://video.example.org', FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe },
   });
-  await expect(started).rejects.toThrow(/^No ffmpeg was found but the one from npm, .*$/);
+  await expect(started).rejects.toThrow(/^The only ffmpeg found is the one from npm, .*$/);
 });

@@ -324,8 +324,8 @@ describe('the page about how it goes', () => {
   };
 
   test('says so when nothing has been counted yet', async () => {
-    expect(await read()).toContain('Nothing has been counted yet');
-    expect(await read('?period=month')).toContain('Nothing has been counted yet');
+    expect(await read()).toContain('No statistics for this period yet');
+    expect(await read('?period=month')).toContain('No statistics for this period yet');
   });
 
   test('shows what has happened: what came, what waited, what was published, what failed, what is stored', async () => {
@@ -356,12 +356,12 @@ describe('the page about how it goes', () => {
 
     for (const period of ['day', 'month']) {
       const text = await read(`?period=${period}`);
-      expect(sectionOf(text, 'uploads')).toMatch(/ 2 recordings came .*so far: 2 recordings/);
-      expect(sectionOf(text, 'received')).toContain('3.8 MiB in these recordings, 1.9 MiB each on average');
+      expect(sectionOf(text, 'uploads')).toMatch(/ 2 recordings .*so far: 2 recordings/);
+      expect(sectionOf(text, 'received')).toContain('3.8 MiB 1.9 MiB per recording on average');
       expect(sectionOf(text, 'waiting')).toMatch(/ (4\.[5-9]|5\.[0-5]|5) min median .* 2 operations/);
       expect(sectionOf(text, 'publishing')).toMatch(/ (2[7-9]|3[0-3]) min median .* 1 publication/);
-      expect(sectionOf(text, 'failures')).toMatch(/ 1 of 1 workflow that ended \(100\.0 %\).* 1 Track … is empty\./);
-      expect(sectionOf(text, 'storage')).toMatch(/ 4\.3 MiB 3\.8 MiB received 489\.3 KiB made by processing 0 bytes/);
+      expect(sectionOf(text, 'failures')).toMatch(/ 1 of 1 finished workflow \(100\.0 %\).* 1 Track … is empty\./);
+      expect(sectionOf(text, 'storage')).toMatch(/ 4\.3 MiB 3\.8 MiB received 489\.3 KiB from processing 0 bytes/);
     }
   });
 

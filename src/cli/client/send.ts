@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import * as tus from 'tus-js-client';
@@ -31,6 +31,8 @@ const { FileUrlStorage } = tus as unknown as {
 const GONE = [404, 410];
 /** Statuses of temporary refusals. */
 const TEMPORARY = [409, 423, 429];
+/** The longest that a request with all files may take. */
+const FORM_TIMEOUT_MS = 24 * 3_600_000;
 const RETRY_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
 /** Returns the path and size of a file. @throws {CommandError} if it cannot be read */
@@ -76,7 +78,8 @@ export async function sendRecording(
   const all = files.reduce((sum, { size }) => sum + size, 0);
   try {
     // Uploads retry for minutes; this fails immediately if the server is away.
-    await ask(server, '/uploads', { method: 'OPTIONS', signal });
+    const options = await ask(server, '/uploads', { method: 'OPTIONS', signal }, [404, 405]);
+    if (!options.ok) return await sendForm(server, event, files, signal);
     const uploads: (SentFile & { field: string })[] = [];
     let before = 0;
     for (const { path, size, field } of files) {
@@ -97,12 +100,7 @@ export async function sendRecording(
   }
 }
 
-async function createEvent(
-  server: Server,
-  { title, description, series, workflow, read }: NewEvent,
-  uploads: readonly { id: string; field: string }[],
-  signal: AbortSignal,
-): Promise<string> {
+function eventForm({ title, description, series, workflow, read }: NewEvent): FormData {
   const values = { title, description, isPartOf: series };
   const fields = Object.entries(values).flatMap(([id, value]) => (value === undefined ? [] : [{ id, value }]));
   const entries = read.map((role) => ({ allow: true, role, action: 'read' }));
@@ -110,6 +108,29 @@ async function createEvent(
   body.set('acl', JSON.stringify(entries.length > 0 ? entries : null));
   body.set('metadata', JSON.stringify([{ flavor: 'dublincore/episode', fields }]));
   body.set('processing', JSON.stringify({ workflow }));
+  return body;
+}
+
+/** Sends everything in one request, to a server without resumable uploads. @returns the identifier of the event */
+async function sendForm(
+  server: Server,
+  event: NewEvent,
+  files: readonly TrackFile[],
+  signal: AbortSignal,
+): Promise<string> {
+  const body = eventForm(event);
+  for (const { field, path } of files) body.append(field, await openAsBlob(path), basename(path));
+  const answer = await ask(server, '/api/events', { method: 'POST', body, signal }, [], FORM_TIMEOUT_MS);
+  return ((await answer.json()) as { identifier: string }).identifier;
+}
+
+async function createEvent(
+  server: Server,
+  event: NewEvent,
+  uploads: readonly { id: string; field: string }[],
+  signal: AbortSignal,
+): Promise<string> {
+  const body = eventForm(event);
   body.set('uploads', JSON.stringify(uploads.map(({ id, field }) => ({ id, field }))));
   const headers = { 'Idempotency-Key': uploads.map(({ id }) => id).join('.') };
   const send = async () => {

@@ -49,8 +49,9 @@ export async function ask(
   path: string,
   { headers, ...init }: RequestInit = {},
   expected: readonly number[] = [],
+  timeoutMs = ANSWER_TIMEOUT_MS,
 ): Promise<Response> {
-  const limit = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const limit = AbortSignal.timeout(timeoutMs);
   const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
   const authorized = { Authorization: server.authorization, ...headers };
   const response = await fetch(`${server.url}${path}`, { ...init, headers: authorized, signal })

@@ -43,7 +43,7 @@ test('what no worker starts with is no part that works', async () => {
   const site = { DATA_DIR: dataDir, ADMIN_PASSWORD: 'long enough', ...bundled };
   const proxied = { PUBLIC_URL: 'https://video.invalid', WORKFLOWS_DIR: workflows };
   const elsewhere = await examined({ ...site, ...proxied });
-  expect(elsewhere).toMatch(/^FAIL {2}ffmpeg +No ffmpeg was found but the one from npm/m);
+  expect(elsewhere).toMatch(/^FAIL {2}ffmpeg +The only ffmpeg found is the one from npm/m);
   expect(elsewhere).toMatch(/^FAIL {2}definitions .*broken\.yaml/m);
   const here = await examined(site);
   expect(here).toMatch(/^warn {2}ffmpeg /m);

@@ -32,7 +32,7 @@ export class BackupInProgress extends Error {
  * Takes a backup while the system runs: a snapshot of the tables, then the objects that they name, which are not
  * removed before the end even if their events are deleted. A folder with an earlier backup gets the new objects only;
  * that backup stays valid until this one is complete.
- * | @returns the manifest, and the objects that the backup lacks
+ * @returns the manifest, and the objects that the backup lacks
  * @throws {BackupInProgress}
  */
 export async function takeBackup(
@@ -86,7 +86,7 @@ export class BackupFolderInUse extends Error {
 
 /**
  * Rejects a folder in which a backup would replace or remove other files.
- * | @param dataDir folder of the installation's objects
+ * @param dataDir folder of the installation's objects
  * @param system identifier of the installation (`systemOf`)
  * @throws {BackupFolderInUse}
  */

@@ -29,7 +29,7 @@ interface Dump {
 
 /**
  * Writes all tables and the list of the objects that they name, from one snapshot.
- * | @param client cannot be used again after a failure
+ * @param client cannot be used again after a failure
  * @param folder is created; its files are readable by their owner only
  */
 export async function dumpDatabase(client: pg.Client, folder: string, signal: AbortSignal): Promise<Dump> {
@@ -140,7 +140,7 @@ export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObj
 
 /**
  * Finds objects in the list of a backup, by the same key or the same content.
- * | @returns the listed objects, by key and by `contentOf`
+ * @returns the listed objects, by key and by `contentOf`
  * @throws {BackupDamaged}
  */
 export async function findInBackup(

@@ -28,7 +28,7 @@ interface RestoreParts {
 
 /**
  * Restores objects and tables, the objects first. An interrupted restore can be repeated.
- * | @returns the objects that the backup lacks or has in another form than their rows say
+ * @returns the objects that the backup lacks or has in another form than their rows say
  * @throws {DatabaseInUse}
  */
 export async function restoreBackup(
@@ -105,7 +105,7 @@ async function holdsData(client: pg.Client): Promise<boolean> {
 
 /**
  * Fills the tables from a dump, all or none. Triggers are disabled, because the dump includes derived columns.
- * | @param options.rows the expected number of rows of each table
+ * @param options.rows the expected number of rows of each table
  * @param options.mayReplace called when the tables are locked; throws if their rows must stay
  * @throws {BackupDamaged}
  */

@@ -33,10 +33,10 @@ describe('folders', () => {
   async function examined(dataDir: string): Promise<Diagnosis[]> {
     const script = `
       const { foldersCheck } = await import(${JSON.stringify(new URL('./machine-checks.ts', import.meta.url).href)});
-      const { folderIn } = await import(${JSON.stringify(new URL('../../platform/storage/folder.ts', import.meta.url).href)});
+      const { folderPlace } = await import(${JSON.stringify(new URL('../../platform/storage/folder.ts', import.meta.url).href)});
       if (process.getuid() === 0) process.setuid(${NOBODY});
       const dataDir = ${JSON.stringify(dataDir)};
-      const { run } = foldersCheck(dataDir, ${JSON.stringify(join(dataDir, 'tmp'))}, folderIn(dataDir));
+      const { run } = foldersCheck(dataDir, ${JSON.stringify(join(dataDir, 'tmp'))}, folderPlace(dataDir));
       console.log(JSON.stringify(await run(new AbortController().signal)));`;
     const args = ['--input-type=module', '--eval', script];
     return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout);

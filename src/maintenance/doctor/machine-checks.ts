@@ -111,7 +111,7 @@ const LIMIT_MS = 20_000;
 
 /**
  * Checks that ffmpeg is installed, has the needed encoders, and is new enough for untrusted files.
- * | @param isLocal true if Inlet is reachable from this machine only
+ * @param isLocal true if Inlet is reachable from this machine only
  * @param allowed true if the ffmpeg from npm is allowed anyway
  */
 export function toolsCheck(

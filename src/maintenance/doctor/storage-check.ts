@@ -62,7 +62,7 @@ export function storageCheck(
 
 /**
  * Rejects an empty storage while the disk with its objects is not mounted.
- * | @throws if the storage is empty although the database lists objects
+ * @throws if the storage is empty although the database lists objects
  */
 async function requireObjects(
   place: Pick<StoragePlace, 'vacancy'>,

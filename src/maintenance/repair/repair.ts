@@ -126,7 +126,7 @@ interface BackupSource {
 /**
  * Stores the object of a row from a backup, under a new key. Damaged bytes stay under the old key until the sweep
  * removes them.
- * | @returns false if the backup does not have the object as the row describes it, or the storage rejects it
+ * @returns false if the backup does not have the object as the row describes it, or the storage rejects it
  */
 async function replaceFromBackup(
   { folder, listed }: BackupSource,
@@ -187,7 +187,7 @@ const OWNER = 'repair';
 
 /**
  * Puts an object on the staging ledger if it has no owner and no entry. The sweep removes it after seven days.
- * | @returns the time of removal; undefined if it has an owner or an entry
+ * @returns the time of removal; undefined if it has an owner or an entry
  */
 export async function keepOrphan(db: Queryable, key: string): Promise<Date | undefined> {
   // Drafts and uploads that an event has accepted still name its objects.

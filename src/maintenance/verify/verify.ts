@@ -37,7 +37,7 @@ interface VerifyOptions {
 
 /**
  * Compares the database with the storage while both are in use. Memory does not grow with the number of objects.
- * | @returns the number of owned objects, and the bytes read for digests
+ * @returns the number of owned objects, and the bytes read for digests
  */
 export async function verify({ rows, look, storage }: Verified, options: VerifyOptions): Promise<Position> {
   const { notes, signal, onFinding, onProgress } = options;
@@ -149,7 +149,7 @@ interface ObjectBatch {
 /**
  * Lists the storage in batches that end with a shard. The last batch has no upper limit. A storage that lists keys out
  * of order costs time only: such keys are examined one by one.
- * | @param after the last finished shard of an interrupted run
+ * @param after the last finished shard of an interrupted run
  */
 async function* objectBatches(
   storage: Pick<ObjectStorage, 'list'>,

@@ -29,7 +29,7 @@ export const CALENDAR_END = lines(['END:VCALENDAR']);
 /**
  * Formats a recording as iCalendar for the simple parsers of agents: CRLF line ends, times in UTC, no quoted
  * parameters. Written by hand because libraries quote parameters.
- * | @param now time of writing
+ * @param now time of writing
  */
 export function calendarEvent(event: CalendarEvent, now: Date): string {
   return lines([

@@ -30,7 +30,7 @@ type Services = Pick<PackageServices, 'catalogs' | 'definitions' | 'staging'>;
  * Ingests a media package as a new event or as the recording of an existing one, and starts its processing, in one
  * transaction. If the event has a recording, the package becomes another event, unless it has the same files. A
  * repeated request gets the same answer.
- * | @throws {HttpError} 400 for a package without media, 403 for an event that is not the caller's, 404, 409
+ * @throws {HttpError} 400 for a package without media, 403 for an event that is not the caller's, 404, 409
  */
 export async function deliver(
   trx: Transaction,
@@ -156,7 +156,7 @@ function sameItems(a: readonly (string | null)[], b: readonly (string | null)[])
 
 /**
  * Ingests a complete media package in one transaction, and removes objects that it does not need.
- * | @param contents with readable catalogs; a new event needs a readable access control list
+ * @param contents with readable catalogs; a new event needs a readable access control list
  * @throws {HttpError} as `deliver`
  */
 export async function ingestWhole(

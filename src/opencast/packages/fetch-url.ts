@@ -44,7 +44,7 @@ function refuse(error: unknown): never {
 
 /**
  * Parses a URL.
- * | @param base the URL that redirected to it
+ * @param base the URL that redirected to it
  * @throws {HttpError} 400 unless its host is in INGEST_URL_HOSTS
  */
 export function targetOf(text: string, hosts: readonly NamedHost[], base?: URL): Target {
@@ -67,7 +67,7 @@ const TOTAL_MS = 24 * 3_600_000;
 
 /**
  * Returns the length of a response, or undefined for a chunked one.
- * | @throws {HttpError} 400 if the end of the body looks like an interruption, 413
+ * @throws {HttpError} 400 if the end of the body looks like an interruption, 413
  */
 function expectedBytesOf({ headers }: IncomingMessage, maxBytes: number): number | undefined {
   const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
@@ -164,7 +164,7 @@ interface FetchedFile {
 /**
  * Starts to fetch a file from a URL. Every redirect must lead to a host of INGEST_URL_HOSTS, and to a public address
  * unless the list names the address.
- * | @throws {HttpError} 400 if it is not allowed or fails, 413 if it is too large
+ * @throws {HttpError} 400 if it is not allowed or fails, 413 if it is too large
  * @throws the reason of the signal
  */
 export async function openUrl(text: string, options: FetchOptions): Promise<FetchedFile> {
@@ -213,7 +213,7 @@ const TEXT_BYTES = 2 ** 20;
 
 /**
  * Stores the file at a URL.
- * | @param bytes size of the files that the request has sent
+ * @param bytes size of the files that the request has sent
  * @throws {HttpError} as `openUrl`
  */
 export async function storeFetched(

@@ -54,7 +54,7 @@ const MOST = { fields: 1000, files: 20 };
 /**
  * Returns the fields of a form without recordings, urlencoded or multipart. Some clients send fields as files: a file
  * of up to 1 MiB is read as the field.
- * | @throws {HttpError} 400 for an invalid form, 413 for a field that is too long
+ * @throws {HttpError} 400 for an invalid form, 413 for a field that is too long
  * @throws {ClientGone}
  */
 export async function textFields(request: EndpointRequest, parts: FormParts): Promise<ReadonlyMap<string, string>> {
@@ -67,7 +67,7 @@ export async function textFields(request: EndpointRequest, parts: FormParts): Pr
 /**
  * Returns a request that skips empty files. An agent that gets an error for an input without a recording gives up all
  * other inputs too.
- * | @param counts true for form fields whose empty files are skipped
+ * @param counts true for form fields whose empty files are skipped
  */
 export function skipEmptyFiles(
   request: EndpointRequest,
@@ -98,7 +98,7 @@ export const PACKAGE_REFUSALS = [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE];
 /**
  * Returns the identifier of the media package that a client sends back. Nothing else in it is trusted. Any namespace
  * prefix is accepted.
- * | @throws {HttpError} 400
+ * @throws {HttpError} 400
  */
 export function packageIdIn(text: string | undefined): string {
   if (!text?.trim()) throw NO_PACKAGE();

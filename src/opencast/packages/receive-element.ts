@@ -50,7 +50,7 @@ interface Described {
 /**
  * Receives a form that adds to a media package. The flavor precedes the file, which is streamed to the storage. The
  * name of the form field, the file name and the type are free. An empty track is ignored.
- * | @returns the package with the new element
+ * @returns the package with the new element
  * @throws {HttpError} if the package does not exist: before the file is read, if the form has named the package by then
  */
 export async function receiveElement(
@@ -110,7 +110,7 @@ export async function receiveElement(
 
 /**
  * Adds the file at the URL in the field `url`.
- * | @param enter waits for an upload slot before anything is fetched
+ * @param enter waits for an upload slot before anything is fetched
  */
 async function addFetched(
   c: Context,
@@ -138,7 +138,7 @@ async function addFetched(
 
 /**
  * Adds received elements to a media package, except those that it has already, and returns the package.
- * | @throws {HttpError} 400 for an invalid catalog or too many elements; 404, 409
+ * @throws {HttpError} 400 for an invalid catalog or too many elements; 404, 409
  */
 export async function addParts(
   c: Context,

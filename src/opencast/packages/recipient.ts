@@ -35,7 +35,7 @@ export interface Recipient {
 /**
  * Finds the event for a media package: the event with the identifier of the package, else the scheduled event with the
  * identifier from the calendar. Locks deliveries to the event until the transaction ends.
- * | @returns undefined if the package becomes a new event. An agent's package for an event that was moved to another
+ * @returns undefined if the package becomes a new event. An agent's package for an event that was moved to another
  * agent, or that the agent created and may not write, becomes a separate event too, because the agent would send it
  * again and again
  */
@@ -62,7 +62,7 @@ export type Precedence = 'over none' | 'over accepted ones' | 'over all';
 /**
  * Requires that the account may deliver to an event, so that nobody can block the identifier. The agent of the
  * scheduled event has precedence.
- * | @throws {HttpError} 403
+ * @throws {HttpError} 403
  */
 export async function requireRecipient(db: Queryable, id: string, principal: Principal): Promise<Precedence> {
   const event = await accessTo(db, id, principal);

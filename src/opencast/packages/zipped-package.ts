@@ -112,7 +112,7 @@ export interface ZippedPackage {
  * other than tracks are left out, because some agents list files that they have not packed; so are empty tracks. An
  * access control list must be readable if the event is new, because without it more people might see the event; one
  * that is too long is unreadable.
- * | @throws {HttpError} 400 if the manifest is missing or invalid, or names a missing track
+ * @throws {HttpError} 400 if the manifest is missing or invalid, or names a missing track
  */
 export async function readZippedPackage(
   archive: ZipArchive,

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
-import { allowed, ConfigError } from '../setting/value-kinds.ts';
+import { ConfigError, describeAllowed } from '../setting/value-kinds.ts';
 import { storagePlace } from '../storage/backends.ts';
 import { Environment, type Variables } from './environment.ts';
 
@@ -129,7 +129,7 @@ function wrongValue(given: Record<string, string | undefined>, name: string): Co
   const text = given[name] ?? '';
   const open = !/PASSWORD|SECRET|_URL$/.test(name) && !text.includes('@') && !URL.canParse(text);
   const value = open ? text : redact(text);
-  return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${allowed(field)}.`);
+  return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${describeAllowed(field)}.`);
 }
 
 function adminPassword({ ADMIN_PASSWORD }: Variables, reached: string | undefined): string {

@@ -14,7 +14,7 @@ export const integer = (min: number, max: number) =>
     .regex(/^\d+$/)
     .transform(Number)
     .refine((n) => n >= min && n <= max)
-    .meta({ describeAllowed: `a whole number from ${min} to ${max}` });
+    .meta({ allowed: `a whole number from ${min} to ${max}` });
 
 export const url = (...schemes: string[]) =>
   z
@@ -70,9 +70,9 @@ export const choice = <T extends readonly [string, ...string[]]>(...values: T) =
 export const text = z.string().min(1).meta({ allowed: 'a non-empty text' });
 
 /** Describes the allowed values of a field. */
-export function allowed(field: z.ZodType): string {
+export function describeAllowed(field: z.ZodType): string {
   const meta = field.meta()?.allowed;
   if (typeof meta === 'string') return meta;
   const inner = field instanceof z.ZodDefault || field instanceof z.ZodOptional ? field.unwrap() : undefined;
-  return inner ? allowed(inner as z.ZodType) : 'another value';
+  return inner ? describeAllowed(inner as z.ZodType) : 'another value';
 }
