@@ -1,6 +1,6 @@
 /**
  * Part of `npm run check`: fails when names, messages, pages or documents hold a word of `avoided-words.yaml`.
- * `node tools/checks/words.ts --all [GLOB...]` also reads the files that are not checked yet, or only those given.
+ * `node tools/checks/words.ts GLOB...` reads only the files given.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -23,12 +23,9 @@ const LIST = new URL('./avoided-words.yaml', import.meta.url);
 const NOT_READ = /\.test\.ts$|\.json$|\/schema\.ts$|avoided-words/;
 
 try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { all: { type: 'boolean' } },
-  });
-  const list = parse(await readFile(LIST, 'utf8')) as Rules & { checked: string[]; unchecked: string[] };
-  const globs = positionals.length > 0 ? positionals : [...list.checked, ...(values.all ? list.unchecked : [])];
+  const { positionals } = parseArgs({ allowPositionals: true });
+  const list = parse(await readFile(LIST, 'utf8')) as Rules & { checked: string[] };
+  const globs = positionals.length > 0 ? positionals : list.checked;
   const patterns = (kind: Kind) =>
     list[kind].map(([pattern, instead]) => ({ find: new RegExp(acrossLines(pattern), 'gi'), instead }));
   const rules = { text: patterns('text'), docstring: patterns('docstring'), name: patterns('name') };
@@ -63,7 +60,7 @@ async function filesOf(globs: string[]): Promise<string[]> {
 /** Returns what people read in a file. Lines keep their numbers. */
 function piecesOf(file: string, source: string): Piece[] {
   const whole = (text: string): Piece[] => [{ kind: 'text', text, line: 1 }];
-  if (file.endsWith('.ts')) return piecesOfCode(source);
+  if (/\.[tj]s$/.test(file)) return piecesOfCode(source);
   if (file.endsWith('.md')) return whole(withoutCode(source));
   if (extname(file) === '.sql') return whole(source.replaceAll(/^((?:(?!--).)*)/gm, ''));
   return whole(source);
