@@ -38,7 +38,7 @@ import * as opencast from '#opencast/wing.ts';
 import * as pages from '#pages/wing.ts';
 import type { Wing } from '#platform/http/app/assemble-app.ts';
 import type { Endpoint } from '#platform/http/endpoint/endpoint.ts';
-import { createWorkflow } from '#processing/create.endpoint.ts';
+import { createWorkflow } from '#processing/create-workflow.endpoint.ts';
 import { listDefinitions, readDefinition } from '#processing/definitions.endpoints.ts';
 import { listWorkflows } from '#processing/workflow-list.endpoint.ts';
 import * as workflows from '#processing/workflows.endpoints.ts';
