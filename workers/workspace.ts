@@ -48,7 +48,7 @@ export interface WorkspaceOptions {
 const READ_BYTES = 256 * 1024;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** Several times more often than folders are checked for being abandoned. */
+/** Several of these fit into `ABANDONED_MS`. */
 const TOUCH_MS = 15_000;
 
 /** The folder of an operation and the objects that it stores. */

@@ -49,7 +49,7 @@ import type { Context } from './context.ts';
 
 export type AppServices = Context & { document: ServedDocument };
 
-/** Every endpoint, in the groups and the order of the reference. Add a new endpoint here. */
+/** The endpoints of the reference, in its groups and order. Those of capture agents are in `opencast/wing.ts`. */
 export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Base',

@@ -78,7 +78,7 @@ export interface ReceivedForm extends AsyncDisposable {
  * Receives a form: the files of the declared parts stream into storage. If that fails, they are deleted.
  *
  * @throws {HttpError} for client errors; 503 for too many concurrent uploads
- * @throws {ClientGone} if the client disconnected
+ * @throws {ClientDisconnected} if the client disconnected
  * @throws {StorageRefused}
  * @throws {StagingExpired} as soon as one of the files was swept
  */
@@ -143,7 +143,7 @@ export interface FormDigest {
  * Reads a form like `receiveForm`, but stores nothing: to compare a repeated request with the first one.
  *
  * @throws {HttpError} for client errors; 503 for too many concurrent uploads
- * @throws {ClientGone} if the client disconnected
+ * @throws {ClientDisconnected} if the client disconnected
  */
 export async function digestForm(
   request: EndpointRequest,

@@ -13,7 +13,7 @@ import type { OperationState } from './workflow-states.ts';
 const SILENCE_SECONDS = 12;
 /** The interval of heartbeats; several of them fit into the allowed silence. */
 export const HEARTBEAT_MS = 3_000;
-/** After this many dead workers, the file is assumed to be the cause: found within three minutes. */
+/** After this many dead workers, the file is assumed to be the cause. At about 15 s each, that takes less than three minutes. */
 const MAX_LOSSES = 10;
 
 /** Workers change states all the time; their commits must not wait for each other. */
@@ -62,7 +62,7 @@ export async function claimOperation(
   }
 }
 
-/** Progress is published in steps of this fraction of an operation. */
+/** The number of steps in which the progress of an operation is published. */
 const PROGRESS_STEPS = 20;
 
 /** Reports that the worker lives, and its progress. @returns false when the claim is lost */

@@ -15,7 +15,7 @@ const MAX_SHOWN = 255;
 
 /** The event cannot be processed now. The message is the reason. */
 export class EventNotReady extends Error {
-  override name = 'NotNow';
+  override name = 'EventNotReady';
 }
 
 export interface WorkflowRequest {

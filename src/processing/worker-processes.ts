@@ -62,7 +62,7 @@ export async function listWorkerProcesses(database: Database): Promise<WorkerPro
   return rows;
 }
 
-/** Starts or ends draining of a process, which then takes no operation. @returns false when none has this name */
+/** Starts or ends draining of a process; while draining, it takes no operation. @returns false when none has this name */
 export async function setDraining(database: Database, name: string, draining: boolean): Promise<boolean> {
   const changed = await database
     .updateTable('worker_processes')

@@ -449,7 +449,7 @@ describe('conflicts are explained with start, end and title', () => {
         }),
       );
     const conflict = Object.assign(new Error('conflicting key value'), { code: '23P01' });
-    await expect(failing(conflict)).rejects.toMatchObject({ name: 'Outdated' });
+    await expect(failing(conflict)).rejects.toMatchObject({ name: 'TransactionConflict' });
     expect(attempts).toBe(10);
     await expect(failing(new Error('other'))).rejects.toThrow('other');
     expect(attempts).toBe(11);

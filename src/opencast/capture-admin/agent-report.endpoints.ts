@@ -24,7 +24,7 @@ import { remoteAddress } from '#platform/http/server/client-address.ts';
  * Reads the configuration from a request: the whole body, whatever its type (curl labels everything a form), or the
  * form field `configuration`.
  * @throws {HttpError} 400 without a configuration, 408 when the client stops sending, 413 if it is too long
- * @throws {ClientGone}
+ * @throws {ClientDisconnected}
  */
 async function readConfiguration(request: Request): Promise<string> {
   const body = await readBody(request);

@@ -55,7 +55,7 @@ const MOST = { fields: 1000, files: 20 };
  * Returns the fields of a form without recordings, urlencoded or multipart. Some clients send fields as files: a file
  * of up to 1 MiB is read as the field.
  * @throws {HttpError} 400 for an invalid form, 413 for a field that is too long
- * @throws {ClientGone}
+ * @throws {ClientDisconnected}
  */
 export async function textFields(request: EndpointRequest, parts: FormParts): Promise<ReadonlyMap<string, string>> {
   if (!isMultipart(request.c.req.header('Content-Type') ?? '')) return request.fields();

@@ -72,7 +72,7 @@ export function observedFor(seconds: number, seen: ObservedPeriod | undefined): 
     AND NOT ${isStale(sql`${seen.until}::timestamptz`, GAP_SECONDS)})`;
 }
 
-/** Tests whether a time is more than so many seconds ago, or in the future: the clock was set back. */
+/** Tests whether a time is more than so many seconds ago, or as far in the future because the clock was set back: the clock was set back. */
 export function isStale(time: RawBuilder<unknown>, seconds: number): RawBuilder<boolean> {
   const so = sql`make_interval(secs => ${seconds})`;
   return sql<boolean>`(${time} NOT BETWEEN now() - ${so} AND now() + ${so})`;

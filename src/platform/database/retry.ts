@@ -35,7 +35,7 @@ const LONGEST_WAIT_MS = 5_000;
 
 /** Data that a transaction read before it took its locks has changed: it must run again. */
 export class TransactionConflict extends Error {
-  override name = 'Outdated';
+  override name = 'TransactionConflict';
 }
 
 /** Runs work in a transaction, and again after a conflict. The work must not touch anything but the database. */
@@ -77,7 +77,7 @@ export async function retryWhileDown<T>(
   }
 }
 
-/** Runs work in a transaction as `inTransaction` does, and waits for the database as `waitingForDatabase` does. */
+/** Runs work in a transaction as `inTransaction` does, and waits for the database as `retryWhileDown` does. */
 export async function inRetriedTransaction<T>(
   database: Database,
   patience: OutageWait,

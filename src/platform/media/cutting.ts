@@ -22,7 +22,7 @@ export interface CutPart {
 
 /** A cutting catalog is invalid. The message is a clause without a full stop. */
 export class InvalidCutting extends Error {
-  override name = 'CuttingFault';
+  override name = 'InvalidCutting';
 }
 
 /**

@@ -27,7 +27,7 @@ export function parseTarget(text: string, base?: URL): Target {
 
 /** A host was unreachable or sent an unreadable response. The message is a clause without a capital and full stop. */
 export class OutboundError extends Error {
-  override name = 'OutboundFault';
+  override name = 'OutboundError';
 }
 
 /** IPv4 addresses that are not global unicast (RFC 6890 and its registry). */

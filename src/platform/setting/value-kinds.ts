@@ -1,12 +1,11 @@
+/** Kinds of settings; each describes the allowed values. */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
-/** An environment variable has an invalid value. The message is one line. */
+/** The configuration is missing or invalid. The message is one line. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
-
-/** Kinds of settings; each describes the allowed values. */
 
 export const integer = (min: number, max: number) =>
   z

@@ -26,7 +26,7 @@ export interface XmlElement {
 
 /** The text is not acceptable XML; the message completes "because". */
 export class InvalidXml extends Error {
-  override name = 'XmlFault';
+  override name = 'InvalidXml';
 }
 
 type Node = Record<string, unknown>;

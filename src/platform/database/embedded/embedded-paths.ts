@@ -32,7 +32,7 @@ export function embeddedPaths(dataDir: string) {
 
 export type EmbeddedPaths = ReturnType<typeof embeddedPaths>;
 
-/** Returns the files in the data folder that no PostgreSQL role may read or write. */
+/** Returns the files in the data folder that no role of Inlet (api, worker, main) may read or write. */
 export function privateFiles(dataDir: string): string[] {
   return Object.values(embeddedPaths(dataDir)).filter((path) => path !== dataDir);
 }

@@ -12,7 +12,7 @@ import { openLog } from './programs.ts';
 
 const KEEPER = fileURLToPath(new URL('./keeper.ts', import.meta.url));
 const POLL_MS = 50;
-/** A keeper that was killed before it could be registered exits within this time. */
+/** A keeper whose starter was killed before registering it exits within this time. */
 const PATIENCE_MS = 5_000;
 
 export interface EmbeddedServer {

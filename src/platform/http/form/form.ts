@@ -32,7 +32,7 @@ export type FieldList = [name: string, value: string][];
  * Reads a urlencoded or multipart form and ignores its files; no fields for a request without a body.
  *
  * @throws {HttpError} 400 for an unreadable form or more than 1000 fields, 408 for an idle client, 413 for a long form
- * @throws {ClientGone}
+ * @throws {ClientDisconnected}
  */
 export async function readFields(request: Request, maxBytes = FORM_BYTES): Promise<FieldList> {
   const body = await readBody(request, maxBytes);
@@ -90,7 +90,7 @@ function hasMoreFields(body: Uint8Array, most: number): boolean {
  * Reads a whole request body; empty for a request without one.
  *
  * @throws {HttpError} 408 for an idle client, 413 for a long body
- * @throws {ClientGone}
+ * @throws {ClientDisconnected}
  */
 export async function readBody(request: Request, maxBytes = FORM_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   if (!hasBody(request)) return new Uint8Array();

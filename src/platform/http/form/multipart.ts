@@ -73,7 +73,7 @@ const MAX_BOUNDARY = 256;
  * @param onFile must consume or destroy the stream; when it rejects, the form fails with its error
  * @returns the last value of each field, by name
  * @throws {HttpError} 400 broken form or too many parts, 408 idle client, 413 too large, 415 not multipart
- * @throws {ClientGone} when the connection breaks
+ * @throws {ClientDisconnected} when the connection breaks
  */
 export async function readForm(
   request: Request,

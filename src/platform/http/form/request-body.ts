@@ -11,7 +11,7 @@ const TINY_CHUNKS = refusal(400, TINY_CHUNKS_SENTENCE, [], { Connection: 'close'
 
 /** The client closed the connection before its request was complete. */
 export class ClientDisconnected extends Error {
-  override name = 'ClientGone';
+  override name = 'ClientDisconnected';
 }
 
 /** Size of one read: each chunk costs every stage of an upload the same, whatever its size. */

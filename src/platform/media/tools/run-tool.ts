@@ -158,7 +158,7 @@ function exitStatusOf(code: number | null, killedBy: NodeJS.Signals | null): Exi
  */
 function kill(child: ChildProcess, how: 'SIGTERM' | 'SIGKILL'): void {
   child.stdin?.end('q');
-  // Deno grants signals to groups only together with permission to run any program, so /bin/kill sends them there.
+  // Deno grants signals to groups only together with permission to run any program, so KILL_PROGRAM sends them there.
   if (child.pid && !process.versions.deno) {
     try {
       process.kill(-child.pid, how);
