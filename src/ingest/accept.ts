@@ -34,7 +34,7 @@ export interface DoorServices extends FormParts, AcceptParts {
 
 /**
  * Creates or completes events, starts their processing if there is something to process, and takes the objects off the
- * staging ledger, all in one transaction. Run it in `explainingConflicts`.
+ * staging ledger, all in one transaction. Run it in `withScheduleConflicts`.
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
  * @throws {DraftGone} if its draft was discarded or has expired

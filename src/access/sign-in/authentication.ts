@@ -111,7 +111,7 @@ interface AuthMethods {
  * Authenticates requests by HTTP Basic, HTTP Digest, a token of the identity provider or a browser session, and sets
  * `c.var.principal`, `signedIn` and `account`. A request without credentials continues as the anonymous principal;
  * later middleware decides on access. Invalid credentials get 401 on every path, before the body is read. An expired
- * session counts as no credentials. Responses that request a password challengeFor all possible challenges.
+ * session counts as no credentials. Responses that request a password carry all possible challenges.
  */
 export function authenticate(methods: AuthMethods): MiddlewareHandler {
   const { sessions, digest, pages = false } = methods;

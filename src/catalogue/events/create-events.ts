@@ -63,7 +63,7 @@ export interface NewEvents {
 
 /**
  * Creates an event, or one for each occurrence of a recurrence rule, with schedules, catalogs, access control lists and
- * tracks. Run it in `explainingConflicts`.
+ * tracks. Run it in `withScheduleConflicts`.
  *
  * @param tracks the caller removes their objects from the staging ledger
  * @param by the sender, and the minimum gap between two recordings of an agent

@@ -74,7 +74,7 @@ interface Found extends Selectable<Event>, Pick<References, 'agentKnown'> {
 
 /**
  * Locks an event for an edit and loads its state. The lock order of all writers: first the series (shared), then the event.
- * Run it in `inTransaction`, because it throws `Outdated` if the event joins another series at the same time.
+ * Run it in `inTransaction`, because it throws `TransactionConflict` if the event joins another series at the same time.
  *
  * @param options.missing the error for an event that the sender may not read
  * @param options.denied the error for an event that the sender may not write

@@ -167,7 +167,7 @@ async function nameObject(
   return database.transaction().execute(async (trx) => {
     const { numUpdatedRows } = await trx
       .updateTable(owner.table)
-      .set({ object_key: key, sha256 })
+      .set({ object_key: key, ...(sha256 !== null && { sha256 }) })
       .where('id', '=', owner.id)
       .where('object_key', '=', owner.key)
       .executeTakeFirst();

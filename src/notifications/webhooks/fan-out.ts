@@ -55,7 +55,7 @@ async function isBehind(database: Database): Promise<boolean> {
 }
 
 async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: boolean }> {
-  // `endAttempt` takes the same lock, so that a message cannot miss the end of its predecessor.
+  // `recordAttempt` takes the same lock, so that a message cannot miss the end of its predecessor.
   const rows = await trx
     .selectFrom('webhooks')
     .select(['id', 'since', 'filter'])

@@ -153,7 +153,9 @@ async function locateContents(zip: ZipFile, files: ZippedFile[], directoryStart:
     const header = await zip.readLocalFileHeaderPromise(entry);
     const sizesFollow = (header.generalPurposeBitFlag & SIZES_FOLLOW) !== 0;
     const fields = ['crc32', 'compressedSize', 'uncompressedSize'] as const;
-    const isSame = fields.every((key) => [entry[key], IN_64_BITS].includes(header[key]));
+    const isSame =
+      header.compressionMethod === entry.compressionMethod &&
+      fields.every((key) => [entry[key], IN_64_BITS].includes(header[key]));
     if (!header.fileName.equals(entry.fileNameRaw) || !(sizesFollow || isSame)) throw DISAGREES();
     file.contentStart = header.fileDataStart;
     end = header.fileDataStart + entry.compressedSize;
@@ -170,7 +172,8 @@ function nameOf({ fileNameRaw, extraFields, generalPurposeBitFlag }: Entry): str
   if (Math.max(fileNameRaw.length, name.length) > MAX_NAME_BYTES) {
     throw ZIP_REFUSED(`the name of an entry is longer than ${MAX_NAME_BYTES} bytes`);
   }
-  if (name.includes('\ufffd')) throw ZIP_REFUSED('the name of an entry is not UTF-8 as it says');
+  if (name.includes('\ufffd') && !isUtf8(fileNameRaw))
+    throw ZIP_REFUSED('the name of an entry is not UTF-8 as it says');
   return name;
 }
 

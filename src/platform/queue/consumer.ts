@@ -53,6 +53,8 @@ export class SteadyConsumer implements Consumer {
     // A job may have arrived while the worker was closing.
     await this.#idle();
     this.#worker?.release();
+    // Nothing is left to abandon when the queue closes.
+    this.#worker = undefined;
   }
 
   setConcurrency(concurrency: number): void {

@@ -9,7 +9,7 @@ const DELETED = () => new TransactionConflict('The event has been deleted.');
 
 /**
  * Updates an event: loads its state once, decides, and writes. The caller removes the objects of new tracks from the staging
- * ledger and starts the returned processing. Run it in `inTransaction`, or in `explainingConflicts` if the schedule may
+ * ledger and starts the returned processing. Run it in `inTransaction`, or in `withScheduleConflicts` if the schedule may
  * change.
  *
  * @param by.refusals refusals that differ from the default
