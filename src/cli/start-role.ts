@@ -22,7 +22,7 @@ import { denoProgram, execProgram } from './runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /**
- * Limits the young generation to 4 MiB, which saves 25 MiB of memory, and exposes the garbage collector, which `runEntry`
+ * Limits the young generation to 4 MiB, which saves 25 MiB of memory, and exposes the garbage collector, which `runProcess`
  * calls after the start.
  */
 const V8_FLAGS = ['--max-semi-space-size=4', '--expose-gc'];

@@ -1,6 +1,5 @@
 import { createEvents } from '#catalogue/events/create-events.ts';
-import type { NewTrack } from '#catalogue/events/event-files.ts';
-import { insertAttachments, insertDocuments } from '#catalogue/events/event-files.ts';
+import { insertAttachments, insertDocuments, type NewTrack } from '#catalogue/events/event-files.ts';
 import { updateEvent } from '#catalogue/events/update/update-event.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';

@@ -95,7 +95,7 @@ export async function extendDraft(trx: Transaction, which: DraftRef, lifetimeMs:
 
 /**
  * Takes the contents of a draft for an event that the same transaction writes: its objects leave the staging ledger,
- * whichever process has stored them. Call `settleDraft` afterwards.
+ * whichever process has stored them. Call `recordOutcome` afterwards.
  *
  * @throws {DraftGone} the transaction must roll back
  * @throws {HttpError} 409 if it has been accepted before

@@ -195,9 +195,10 @@ export async function recordOutcome(
 }
 
 /**
- * Deletes expired drafts. Their objects expire at the same time and are removed by the sweep of the staging ledger.
+ * Deletes expired drafts. Their own objects expire at the same time, those of awaited uploads before; the sweep of the staging
+ * ledger removes them.
  *
- * @returns the number of drafts that had not become events
+ * @returns the number of drafts that neither became events nor failed
  */
 export async function expireDrafts(database: Database): Promise<number> {
   const expired = await database
@@ -205,9 +206,9 @@ export async function expireDrafts(database: Database): Promise<number> {
     .where('id', 'in', (from) =>
       from.selectFrom('drafts').select('id').where('expires_at', '<=', sql<Date>`now()`).forUpdate().skipLocked(),
     )
-    .returning('event_id')
+    .returning(['event_id', 'failure'])
     .execute();
-  return expired.filter(({ event_id }) => event_id === null).length;
+  return expired.filter(({ event_id, failure }) => event_id === null && failure === null).length;
 }
 
 /** True if a draft can still receive files and become an event. */

@@ -1,5 +1,4 @@
-import type { Guards } from '#platform/http/app/assemble-app.ts';
-import { type Area, DENY_ALL_POLICY } from '#platform/http/app/assemble-app.ts';
+import { type Area, DENY_ALL_POLICY, type Guards } from '#platform/http/app/assemble-app.ts';
 import { allowOrigins } from '#platform/http/app/cross-site.ts';
 import { definitionsForAgents } from '#processing/definitions.endpoints.ts';
 import { CALENDAR_ENDPOINTS } from './calendar/calendar.endpoints.ts';

@@ -1,6 +1,5 @@
 import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
-import type { Guards } from '#platform/http/app/assemble-app.ts';
-import { type Area, DENY_ALL_POLICY } from '#platform/http/app/assemble-app.ts';
+import { type Area, DENY_ALL_POLICY, type Guards } from '#platform/http/app/assemble-app.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
 import { operatorDashboard } from './operator/dashboard/dashboard.endpoint.ts';

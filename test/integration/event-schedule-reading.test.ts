@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { EventQuery } from '#catalogue/events/event.schemas.ts';
-import type { EventRow } from '#catalogue/events/event-json.ts';
-import { loadExtras } from '#catalogue/events/event-json.ts';
+import { type EventRow, loadExtras } from '#catalogue/events/event-json.ts';
 import { ownApp, workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { follow, readPage } from '../support/lists.ts';

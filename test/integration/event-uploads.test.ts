@@ -183,7 +183,7 @@ describe('uploads that cannot be had', () => {
     const [used, free] = [await make(), await make()];
     await expectUsable(used);
     const both = [free, used].map((id) => ({ id, field: 'presenter' }));
-    await expectRefused([uploads(both)], 409, `The upload '${used}' is part of an event already.`);
+    await expectRefused([uploads(both)], 409, `The upload '${used}' is already part of an event.`);
     await expectUsable(free);
   });
 

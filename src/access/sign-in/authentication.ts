@@ -14,10 +14,8 @@ import {
 import { anonymous, type Principal } from '../principal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Authenticator } from './authenticator.ts';
-import type { DigestVerifier } from './digest/digest-verifier.ts';
-import { type DigestAnswer, parseDigest } from './digest/digest-verifier.ts';
-import type { TokenVerifier } from './tokens.ts';
-import { KeysUnavailable } from './tokens.ts';
+import { type DigestAnswer, type DigestVerifier, parseDigest } from './digest/digest-verifier.ts';
+import { KeysUnavailable, type TokenVerifier } from './tokens.ts';
 
 interface Credentials {
   username: string;

@@ -31,6 +31,8 @@ const { FileUrlStorage } = tus as unknown as {
 const GONE = [404, 410];
 /** Statuses of temporary refusals. */
 const TEMPORARY = [409, 423, 429];
+/** Statuses of servers without resumable uploads. */
+const WITHOUT_TUS = [400, 401, 403, 404, 405, 501];
 /** The longest that a request with all files may take. */
 const FORM_TIMEOUT_MS = 24 * 3_600_000;
 const RETRY_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
@@ -58,7 +60,7 @@ export interface Sending {
   label: string;
   /** The file that stores the URLs of unfinished uploads, so that another run can continue them. */
   urlsFile?: string;
-  /** Stores the identifier of the event. If it fails, the same call returns the same event. */
+  /** Stores the identifier of the event. If it fails, the same call returns the same event, except after one request. */
   remember?: (identifier: string) => Promise<void>;
 }
 
@@ -78,8 +80,13 @@ export async function sendRecording(
   const all = files.reduce((sum, { size }) => sum + size, 0);
   try {
     // Uploads retry for minutes; this fails immediately if the server is away.
-    const options = await ask(server, '/uploads', { method: 'OPTIONS', signal }, [404, 405]);
-    if (!options.ok) return await sendForm(server, event, files, signal);
+    const options = await ask(server, '/uploads', { method: 'OPTIONS', signal }, WITHOUT_TUS);
+    if (!options.headers.has('Tus-Resumable')) {
+      progress.update(0, `${formatBytes(all)} in one request`);
+      const identifier = await sendForm(server, event, files, signal);
+      await remember?.(identifier);
+      return identifier;
+    }
     const uploads: (SentFile & { field: string })[] = [];
     let before = 0;
     for (const { path, size, field } of files) {

@@ -65,9 +65,12 @@ export async function completeDirectUpload(
   if (!direct || !isOpen(direct) || !direct.files.every(hasAllBytes)) return direct;
   try {
     for (const file of direct.files) if (!file.complete) await completeUpload(parts, direct, file);
-    await makeEvent(parts, direct, request).catch((error) => {
+    await makeEvent(parts, direct, request).catch(async (error) => {
       if (isDatabaseOutage(error) || isTransient(error)) throw error;
-      return recordOutcome(database, id, { failure: reasonOf(error, request) });
+      const now = await findDirectUpload(database, id);
+      // In place of a deleted file, another one can be uploaded.
+      if (now?.files.every(({ complete }) => complete))
+        await recordOutcome(database, id, { failure: reasonOf(error, request) });
     });
   } catch (error) {
     if (error instanceof UploadGone) await recordOutcome(database, id, { failure: GONE });

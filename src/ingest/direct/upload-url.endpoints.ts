@@ -5,8 +5,7 @@ import { CONCURRENT_UPDATE, DATABASE_UNAVAILABLE } from '#platform/http/app/erro
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { isOpen } from '../drafts.ts';
-import type { Creation, TusServices, Uploads } from '../tus/tus.ts';
-import { answerTusRequest } from '../tus/tus.ts';
+import { answerTusRequest, type Creation, type TusServices, type Uploads } from '../tus/tus.ts';
 import {
   BAD_OVERRIDE,
   overridingMethod,

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
 import { EVENT_ID } from '#catalogue/events/event-examples.ts';
-import type { NewTrack } from '#catalogue/events/event-files.ts';
-import { FLAVOR } from '#catalogue/events/event-files.ts';
+import { FLAVOR, type NewTrack } from '#catalogue/events/event-files.ts';
 import { parseJson } from '#metadata/parse-metadata.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { jsonText } from '#platform/http/endpoint/endpoint-schemas.ts';
@@ -33,7 +32,7 @@ export const UPLOAD_UNFINISHED = refusal(
     `The upload '${id}' is not finished: ${offset} of ${length ?? 'an unknown number of'} bytes were received.`,
   [EXAMPLE_ID, 5_242_880, 10_485_760],
 );
-export const UPLOAD_USED = refusal(409, (id: string) => `The upload '${id}' is part of an event already.`, [
+export const UPLOAD_USED = refusal(409, (id: string) => `The upload '${id}' is already part of an event.`, [
   EXAMPLE_ID,
 ]);
 export const UPLOAD_EMPTY = refusal(400, (id: string) => `The upload '${id}' is empty.`, [EXAMPLE_ID]);

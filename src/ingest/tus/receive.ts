@@ -4,10 +4,8 @@ import { detectMediaType, HEAD_BYTES } from '#platform/media/media-type.ts';
 import { ObjectNotFound, type ObjectStorage, type Piece, storageRefused } from '#platform/storage/object-storage.ts';
 import { uploadedBytes } from '#platform/telemetry/metrics.ts';
 import type { Digest } from './digests.ts';
-import type { Checksum } from './tus-headers.ts';
-import { CHECKSUM_MISMATCH, UPLOAD_TOO_LONG } from './tus-headers.ts';
-import type { Upload, UploadParts } from './tus-uploads.ts';
-import { type Progress, receiptsOf, recordProgress } from './tus-uploads.ts';
+import { CHECKSUM_MISMATCH, type Checksum, UPLOAD_TOO_LONG } from './tus-headers.ts';
+import { type Progress, receiptsOf, recordProgress, type Upload, type UploadParts } from './tus-uploads.ts';
 
 const CHUNKS_AHEAD = 4;
 /** The fraction of its lifetime after which a slow upload is extended. */

@@ -5,8 +5,7 @@ import { FLAVOR } from '#catalogue/events/event-files.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { NO_UPLOAD } from './finished-uploads.ts';
-import type { TusServices, Uploads } from './tus.ts';
-import { answerTusRequest } from './tus.ts';
+import { answerTusRequest, type TusServices, type Uploads } from './tus.ts';
 import {
   BAD_FLAVOR,
   BAD_OVERRIDE,

@@ -126,7 +126,7 @@ export interface TusServices extends UploadParts {
   gate: UploadLimiter;
 }
 
-/** The state of an upload, which may be empty. */
+/** The state of an upload that may not have begun. */
 type UploadState = Pick<Upload, 'length' | 'offset' | 'metadata' | 'expiresAt' | 'complete'>;
 
 /** The request for a new upload; without a length if that is deferred. */
@@ -261,7 +261,7 @@ class TusRequest {
   async #explain(error: unknown): Promise<unknown> {
     const { log } = this.#c.var;
     if (error instanceof ClientDisconnected) {
-      log.info('the client disconnected during an upload; the received bytes are kept');
+      log.info('the client disconnected during an upload');
       abortedUploads.inc({ cause: 'client_gone' });
       // Only the log shows this status.
       return new HttpError(400, '', { Connection: 'close' });

@@ -11,8 +11,7 @@ import { type Answer, defineEndpoint } from '#platform/http/endpoint/endpoint.ts
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { UNKNOWN_FILTER } from '#platform/http/list/index.ts';
-import type { UpdateRequest } from './update-streams.ts';
-import { TOO_MANY_STREAMS, type UpdateStreams } from './update-streams.ts';
+import { TOO_MANY_STREAMS, type UpdateRequest, type UpdateStreams } from './update-streams.ts';
 
 /** Returns the processing state of an event as the first message; undefined without a workflow. */
 async function processingNow(

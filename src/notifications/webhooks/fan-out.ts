@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Change } from '#changes/change.ts';
-import { type ChangeFilter, parseChangeFilter } from '#changes/change.ts';
+import { type Change, type ChangeFilter, parseChangeFilter } from '#changes/change.ts';
 import { numberChanges, READ_AT_ONCE, readChanges } from '#changes/read-changes.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { messageOf } from './webhook-message.ts';

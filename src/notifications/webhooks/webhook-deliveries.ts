@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
-import type { Outcome } from './webhook-message.ts';
-import { TEST_KIND } from './webhook-message.ts';
+import { type Outcome, TEST_KIND } from './webhook-message.ts';
 
 /** A message claimed by this process; `token` fences its later writes. */
 export interface ClaimedDelivery {

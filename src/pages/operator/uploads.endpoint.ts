@@ -33,7 +33,7 @@ export const operatorUploads = defineEndpoint({
       return uploadRow(upload, received, [upload.createdAt, upload.changedAt, upload.expiresAt]);
     });
     const content = html`<section aria-labelledby="incoming"><h2 id="incoming">In one request (${incoming.count})</h2>
-<p>${incoming.count === 0 ? 'No uploads in progress.' : `${sizeOf(incoming.bytes)} received. Updated every 15 seconds.`}${shownOf(incoming, 'newest')}</p>
+<p>${incoming.count === 0 ? 'No uploads in progress.' : `${sizeOf(incoming.bytes)} received. These figures are up to 15 seconds old.`}${shownOf(incoming, 'newest')}</p>
 ${tableOf('Uploads in one request', ['Started (UTC)'], incomingRows)}</section>
 <section aria-labelledby="resumable"><h2 id="resumable">Resumable (${resumable.count})</h2>
 <p>${resumable.count === 0 ? 'No unfinished or unused uploads.' : `${resumable.count === 1 ? '1 upload' : `${resumable.count} uploads`} unfinished or not yet part of an event, ${sizeOf(resumable.bytes)} stored.`}${shownOf(resumable, 'last changed')}</p>

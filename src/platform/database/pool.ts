@@ -1,4 +1,4 @@
-import { setTimeout as delay, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, REQUEST_LIMITS } from './client.ts';
 import { isDatabaseOutage } from './retry.ts';
@@ -73,7 +73,7 @@ export function withConnectRetry<Pool extends pg.Pool>(pool: Pool, waitMs: numbe
   let trial: Promise<void> | undefined;
   const isBack = async (until: number) => {
     while (performance.now() < until) {
-      await delay(PAUSE_MS);
+      await sleep(PAUSE_MS);
       const client = await connect().catch((error) => {
         if (!isDatabaseOutage(error)) throw error;
         return undefined;

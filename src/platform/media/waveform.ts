@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { Size } from './ffmpeg-command.ts';
-import { ffmpegArguments, recordingInput } from './ffmpeg-command.ts';
+import { ffmpegArguments, recordingInput, type Size } from './ffmpeg-command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream } from './streams.ts';
 import type { MediaTools } from './tools/locate-tools.ts';

@@ -1,8 +1,7 @@
 import type { Job, Queue, QueueOptions, WorkerOptions } from 'bullmq';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { WatchedWorker } from './consumer.ts';
-import { SteadyConsumer } from './consumer.ts';
+import { SteadyConsumer, type WatchedWorker } from './consumer.ts';
 import {
   type Consumer,
   type JobData,

@@ -1,8 +1,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { sharedBytes, type ThreadStream, threadStream } from './thread/storage-thread.ts';
 import type { MemoryShare } from './upload-memory.ts';
-import type { Source } from './upload-source.ts';
-import { type Block, bothSettled, readBlocks } from './upload-source.ts';
+import { type Block, bothSettled, readBlocks, type Source } from './upload-source.ts';
 
 /** Smaller writes stay in this thread, which is cheaper than a message to another one. */
 const SMALL_BYTES = 64 * 1024;

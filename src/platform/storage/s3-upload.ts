@@ -9,8 +9,7 @@ import {
 import type { PutOptions } from './object-storage.ts';
 import { COMPLETE_MS, ensureComplete, partTimeoutMs, type S3Object, signBody, UploadRequests } from './s3-requests.ts';
 import type { MemoryShare } from './upload-memory.ts';
-import type { Source } from './upload-source.ts';
-import { type Block, readBlocks } from './upload-source.ts';
+import { type Block, readBlocks, type Source } from './upload-source.ts';
 
 const LEAST = 2;
 const MOST = 8;

@@ -28,8 +28,7 @@ import {
   RangeNotSatisfiable,
   storageRefused,
 } from './object-storage.ts';
-import type { S3Clients } from './s3-client.ts';
-import { failWhenSilent, type SilenceLimits } from './s3-client.ts';
+import { failWhenSilent, type S3Clients, type SilenceLimits } from './s3-client.ts';
 import { isRefusal } from './s3-requests.ts';
 import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
 import { UploadMemory } from './upload-memory.ts';

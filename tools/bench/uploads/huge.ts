@@ -1,5 +1,4 @@
-import type { Bench } from '../setup/bench.ts';
-import { forgetEvents } from '../setup/bench.ts';
+import { type Bench, forgetEvents } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import type { Row } from '../support/figures.ts';
 import { cheapTrack, postEvent } from '../support/http-client.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Cleanup } from '../../bench/support/cleanup.ts';
-import type { OldDatabase } from './database.ts';
-import { fill, oldDatabase } from './database.ts';
+import { fill, type OldDatabase, oldDatabase } from './database.ts';
 import { PROJECT } from './previous.ts';
 import { migrateTo } from './version.ts';
 

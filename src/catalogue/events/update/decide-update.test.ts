@@ -7,8 +7,7 @@ import type { NewTrack } from '../event-files.ts';
 import type { EventState, StoredTrack } from '../event-state.ts';
 import type { EventWrite } from '../write-events.ts';
 import { decideUpdate } from './decide-update.ts';
-import type { EventEdits, SchedulingEdit } from './event-edits.ts';
-import { REFUSALS } from './event-edits.ts';
+import { type EventEdits, REFUSALS, type SchedulingEdit } from './event-edits.ts';
 
 const { event: catalogs } = await loadCatalogs(undefined);
 const START = new Date('2030-01-07T09:00:00Z');

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AclEntry } from '#access/acl/acl.ts';
-import { MAX_ENTRIES } from '#access/acl/acl.ts';
+import { type AclEntry, MAX_ENTRIES } from '#access/acl/acl.ts';
 import { requireSchedulable } from '#capture/agents/agent-names.ts';
 import { periodOf } from '#capture/schedules/parse-scheduling.ts';
 import {

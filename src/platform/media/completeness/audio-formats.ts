@@ -80,7 +80,7 @@ const ID3V1_BYTES = 128;
 const BLOCK_SIZES: Readonly<Record<number, number>> = { 1: 192, 2: 576, 3: 1152, 4: 2304, 5: 4608 };
 
 /**
- * Checks FLAC (RFC 9639). The header counts the samples, and each frame has the number of its samples and a checksum.
+ * Checks FLAC (RFC 9639). The header counts the samples, and each frame says which samples it holds, and has a checksum.
  * Live recordings have no count.
  */
 export async function checkFlac(file: FileHandle, size: number): Promise<Finding | undefined> {
