@@ -235,7 +235,7 @@ describe('tracks', () => {
       'of an agent as a second recording, which is decided again',
       scheduled({}, [stored()]),
       { tracks: { kind: 'recording', from: 'agent', tracks: [added()] } },
-      'Outdated: The event has another recording now.',
+      'TransactionConflict: The event has another recording now.',
     ],
   ])('are refused %s', (_when, state, edits, refusal) => {
     expect(refusalOf(state, edits)).toEqual(refusal);
