@@ -47,7 +47,7 @@ export const RECORDERS = {
   ],
 };
 
-/** The protocol of capture agents and recorders. It translates requests and owns no business rules. */
+/** The protocol of capture agents and recorders. It holds the rules for delivered media packages, and translates everything else. */
 export const wing = {
   endpoints: [],
   areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [

@@ -11,7 +11,7 @@ import { DEFINITION, DEFINITION_MISSING } from './workflow-refusals.ts';
 
 const UNKNOWN_CRITERION = refusal(400, (name: string) => `Unknown search criterion in request: ${name}`, ['colour']);
 
-export const DefinitionQuery = z.object({
+const DefinitionQuery = z.object({
   withoperations: flag('Include its operations.'),
   withconfigurationpanel: flag('Include its configuration panel as HTML.'),
   withconfigurationpaneljson: flag('Include its configuration panel as JSON.'),
