@@ -1,4 +1,5 @@
 import { badRequest, type HttpError } from '#platform/http/errors/errors.ts';
+import { tryParseJson } from '#platform/text/json.ts';
 import { type FieldType, type FieldValue, type MetadataField, takesList } from './catalog.ts';
 import { parseDate, parseDateTime, parseDuration, parseTime } from './date-time.ts';
 import { excerpt, invalidValueReason } from './metadata-refusals.ts';
@@ -82,12 +83,8 @@ function listOf(field: MetadataField, value: unknown, reading: Reading): unknown
 function listIn(value: unknown): unknown[] | undefined {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'string' || !value.trimStart().startsWith('[')) return undefined;
-  try {
-    const inner: unknown = JSON.parse(value);
-    return Array.isArray(inner) ? inner : undefined;
-  } catch {
-    return undefined;
-  }
+  const inner = tryParseJson(value);
+  return Array.isArray(inner) ? inner : undefined;
 }
 
 /** Checks the length and rejects NUL. PostgreSQL stores neither NUL nor lone surrogates. */

@@ -1,4 +1,5 @@
 import { refusal } from '#platform/http/errors/errors.ts';
+import { tryParseJson } from '#platform/text/json.ts';
 import { Processing as ProcessingRequest } from './processing.schemas.ts';
 import { INVALID_CONFIGURATION } from './workflow-refusals.ts';
 
@@ -16,24 +17,16 @@ const Schema = ProcessingRequest.extend({ workflow: ProcessingRequest.shape.work
 
 /** Parses the `processing` part: `{"workflow": id, "configuration": {key: value}}`. @throws {HttpError} 400 */
 export function parseProcessing(text: string): Processing {
-  const parsed = Schema.safeParse(jsonOf(text));
+  const parsed = Schema.safeParse(tryParseJson(text));
   if (!parsed.success) throw UNPARSABLE_PROCESSING();
   const { workflow, configuration } = parsed.data;
   return { workflow, configuration: configuration ?? {} };
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Parses the form field `configuration`: a JSON object of values by key. @throws {HttpError} 400 */
 export function parseConfiguration(text: string | undefined): Record<string, string> | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  const value = jsonOf(text);
+  const value = tryParseJson(text);
   const parsed = ProcessingRequest.shape.configuration.safeParse(value);
   if (value === undefined || !parsed.success) throw INVALID_CONFIGURATION();
   return parsed.data ?? {};

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { tryParseJson } from '#platform/text/json.ts';
 
 /** Longer values do not fit into the database indexes. */
 export const MAX_LENGTH = 255;
@@ -66,12 +67,12 @@ export interface AclEntry {
 
 /** Parses the ACL of a new or updated event. Each entry allows; `allow` is ignored (compatibility 3.5). */
 export function parseAcl(text: string): AclEntry[] {
-  return allowing(jsonOf(text));
+  return allowing(tryParseJson(text));
 }
 
 /** Parses like `parseAcl`, but returns null for `null`: the event has no own ACL. */
 export function parseNewAcl(text: string): AclEntry[] | null {
-  return jsonOf(text) === null ? null : parseAcl(text);
+  return tryParseJson(text) === null ? null : parseAcl(text);
 }
 
 /** Returns an entry that allows. @throws {HttpError} 400 `Unable to parse acl` for an invalid action or role */
@@ -89,7 +90,7 @@ function allowing(json: unknown): AclEntry[] {
 
 /** Parses a replacement ACL, or that of a new series; each entry needs all properties (compatibility 3.8). */
 export function parseStrictAcl(text: string): AclEntry[] {
-  const json = jsonOf(text);
+  const json = tryParseJson(text);
   if (!Array.isArray(json))
     throw UNREADABLE_ACL(text, json === undefined ? 'it is not valid JSON' : 'it is not an array');
   if (json.length > MAX_ENTRIES) throw UNREADABLE_ACL(text, `it has more than ${MAX_ENTRIES} entries`);
@@ -105,15 +106,6 @@ export function parseStrictAcl(text: string): AclEntry[] {
 /** Drops all but the last entry of each pair of role and action. */
 export function distinctEntries(entries: AclEntry[]): AclEntry[] {
   return [...new Map(entries.map((entry) => [`${entry.action}\0${entry.role}`, entry])).values()];
-}
-
-/** Parses JSON. @returns undefined for invalid JSON */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Formats a received value for an error message; objects by type, as they may be nested too deeply. */

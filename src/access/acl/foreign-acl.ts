@@ -1,6 +1,7 @@
 import { refusal } from '#platform/http/errors/errors.ts';
+import { tryParseJson } from '#platform/text/json.ts';
 import { childOf, InvalidXml, parseXml, type XmlElement } from '#platform/text/xml.ts';
-import { type AclEntry, distinctEntries, jsonOf, MAX_ENTRIES, StrictEntry } from './acl.ts';
+import { type AclEntry, distinctEntries, MAX_ENTRIES, StrictEntry } from './acl.ts';
 
 export const UNREADABLE_POLICY = refusal(
   400,
@@ -30,7 +31,7 @@ function entryOf({ role, action, allow }: Given): AclEntry {
 }
 
 function entriesOfJson(text: string): Given[] {
-  const json = jsonOf(text) as { acl?: { ace?: unknown } } | unknown[] | null | undefined;
+  const json = tryParseJson(text) as { acl?: { ace?: unknown } } | unknown[] | null | undefined;
   const list = Array.isArray(json) ? json : json?.acl && (json.acl.ace ?? []);
   const entries = list === undefined ? undefined : [list].flat();
   if (!entries?.every(isObject)) throw UNREADABLE_POLICY('the JSON has another form');

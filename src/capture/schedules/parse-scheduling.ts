@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { badRequest, type Refusal } from '#platform/http/errors/errors.ts';
+import { tryParseJson } from '#platform/text/json.ts';
 import { timeZoneOf } from '../agents/agents.queries.ts';
 import { occurrencesOf } from '../recurrence/occurrences.ts';
 import type { Period } from '../states/recording-state.ts';
@@ -84,19 +85,11 @@ const NEVER_EMPTY: ReadonlySet<string> = new Set(['start', 'end']);
 
 /** Returns the non-empty fields. @throws {HttpError} 400 */
 function filledFields(text: string, unreadable: Refusal): Record<string, unknown> {
-  const json = jsonOf(text);
+  const json = tryParseJson(text);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unreadable();
   return Object.fromEntries(
     Object.entries(json).filter(([name, value]) => value !== null && (value !== '' || NEVER_EMPTY.has(name))),
   );
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {

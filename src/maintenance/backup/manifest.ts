@@ -1,6 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { tryParseJson } from '#platform/text/json.ts';
 
 const NAME = 'manifest.json';
 const FORMAT = 1;
@@ -34,17 +35,9 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
     throw error;
   });
   if (text === undefined) return undefined;
-  const parsed = Schema.safeParse(jsonOf(text));
+  const parsed = Schema.safeParse(tryParseJson(text));
   if (!parsed.success) throw new Error(`${join(folder, NAME)} has a format that this version cannot read.`);
   return parsed.data;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Writes the manifest atomically, which completes the backup. */

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { canonicalAddress } from '#platform/text/ip-address.ts';
+import { tryParseJson } from '#platform/text/json.ts';
 
 /** The permission that a signature gives: one address, an end, and optionally a beginning and a client. */
 export interface Policy {
@@ -37,13 +38,7 @@ function policyText({ resource, validUntil, validFrom, source }: Policy): string
 
 /** Parses a policy; undefined for any other text. */
 function parsePolicy(text: string): Policy | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const parsed = Document.safeParse(json);
+  const parsed = Document.safeParse(tryParseJson(text));
   if (!parsed.success) return undefined;
   const { Condition, Resource } = parsed.data.Statement;
   return {

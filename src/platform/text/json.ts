@@ -1,0 +1,8 @@
+/** Parses JSON. @returns undefined for invalid JSON */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
