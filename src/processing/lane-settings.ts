@@ -4,27 +4,19 @@ import type { Database } from '#platform/database/kysely.ts';
 /** The channel that notifies processes with workers of new settings. */
 export const SETTINGS_CHANNEL = 'inlet_settings';
 
-export interface LaneSetting {
-  lane: string;
-  paused: boolean;
-  /** Concurrent operations in each process; null for the default of the process. */
-  concurrency: number | null;
-  changedBy: string;
-  changedAt: Date;
-}
+/** The settings of a lane. Without `concurrency`, each process uses its default. */
+export type LaneSetting = Awaited<ReturnType<typeof listLaneSettings>>[number];
 
 /** Tests whether a lane is paused. @param lane an expression */
 export function isPaused(lane: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`EXISTS (SELECT FROM lane_settings WHERE lane_settings.lane = ${lane} AND lane_settings.paused)`;
 }
 
-export async function listLaneSettings(database: Database): Promise<LaneSetting[]> {
-  const rows = await database.selectFrom('lane_settings').selectAll().execute();
-  return rows.map(({ changed_by: changedBy, changed_at: changedAt, ...row }) => ({
-    ...row,
-    changedBy,
-    changedAt,
-  }));
+export function listLaneSettings(database: Database) {
+  return database
+    .selectFrom('lane_settings')
+    .select(['lane', 'paused', 'concurrency', 'changed_by as changedBy', 'changed_at as changedAt'])
+    .execute();
 }
 
 /** Changes settings of a lane. Workers have skipped operations during a pause: they are delivered again. */
@@ -33,11 +25,7 @@ export async function updateLane(
   lane: string,
   { paused, concurrency, by }: { paused?: boolean; concurrency?: number | null; by: string },
 ): Promise<void> {
-  const given = {
-    ...(paused !== undefined && { paused }),
-    ...(concurrency !== undefined && { concurrency }),
-  };
-  const values = { ...given, changed_by: by, changed_at: sql<Date>`now()` };
+  const values = { paused, concurrency, changed_by: by, changed_at: sql<Date>`now()` };
   await database.transaction().execute(async (trx) => {
     await trx
       .insertInto('lane_settings')

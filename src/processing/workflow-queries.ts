@@ -1,20 +1,7 @@
 import { sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { WorkflowJson, WorkflowQuery } from './workflow.schemas.ts';
-
-/** An operation as operators see it; times as the database returns them. */
-interface OperationProgress {
-  operation: string;
-  description: string;
-  state: string;
-  on_failure: boolean;
-  progress: number;
-  attempts: number;
-  reason: string | null;
-  log: string | null;
-  started_at: string | null;
-  finished_at: string | null;
-}
 
 export type WorkflowRow = Awaited<ReturnType<typeof workflowsOfEvent>>[number];
 
@@ -53,13 +40,12 @@ export function workflowRows(database: Queryable) {
       'created_at',
       'finished_at',
     ])
-    .select(
-      sql<OperationProgress[]>`(SELECT coalesce(jsonb_agg(jsonb_build_object(
-        'operation', operation, 'description', description, 'state', state,
-        'on_failure', on_failure, 'progress', progress, 'attempts', attempts, 'reason', reason, 'log', log,
-        'started_at', started_at, 'finished_at', finished_at) ORDER BY position), '[]')
-        FROM workflow_operations WHERE workflow_id = workflows.id)`.as('operations'),
-    )
+    .select((eb) => {
+      const operations = eb.selectFrom('workflow_operations').whereRef('workflow_id', '=', 'workflows.id');
+      const state = operations.select(['operation', 'description', 'state', 'on_failure', 'progress', 'attempts']);
+      const outcome = state.select(['reason', 'log', 'started_at', 'finished_at']);
+      return jsonArrayFrom(outcome.orderBy('position')).as('operations');
+    })
     .select(
       sql<string[]>`(SELECT coalesce(jsonb_agg(flavor || ': ' || warning ORDER BY position), '[]')
         FROM tracks, unnest(warnings) AS warning WHERE event_id = workflows.event_id)`.as('warnings'),
