@@ -7,7 +7,7 @@ import { HttpError } from '#platform/http/errors/errors.ts';
 import { hashPassword, verifyPassword } from './accounts/secrets.ts';
 import { parseAcl, parseStrictAcl } from './acl/acl.ts';
 import { parseForeignAcl } from './acl/foreign-acl.ts';
-import { boundAgent, Principal, requireOwnAgent } from './principal.ts';
+import { Principal, requireOwnAgent } from './principal.ts';
 import { accountRoles, userRole } from './roles/roles.ts';
 
 describe('passwords', () => {
@@ -76,14 +76,14 @@ describe('roles', () => {
 
   test('an account that is for one agent speaks for no other, whatever its roles', () => {
     for (const bound of [ofAgent('Hall/1'), ofAgent('Hall/1').withRoles(['ROLE_ADMIN'])]) {
-      expect(boundAgent(bound)).toBe('Hall/1');
+      expect(bound.agentId).toBe('Hall/1');
       expect(() => requireOwnAgent(bound, 'Hall/1')).not.toThrow();
       const refusal = "This account may act for the capture agent 'Hall/1' only.";
       for (const other of ['hall/1', 'Hall/1 ', 'Hall', ''])
         expect(() => requireOwnAgent(bound, other)).toThrow(refusal);
     }
     // Others speak for any agent that their roles let them.
-    expect(boundAgent(ofAgent())).toBeUndefined();
+    expect(ofAgent().agentId).toBeUndefined();
     expect(() => requireOwnAgent(ofAgent(), 'Hall/1')).not.toThrow();
   });
 });

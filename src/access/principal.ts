@@ -21,14 +21,9 @@ export class Principal {
   /** The only capture agent the account may act for; undefined if only roles decide. */
   readonly agentId: string | undefined;
 
-  constructor(facts: {
-    username: string;
-    name: string;
-    email: string;
-    provider: string;
-    roles: ReadonlySet<string>;
-    agentId?: string | undefined;
-  }) {
+  constructor(
+    facts: Pick<Principal, 'username' | 'name' | 'email' | 'provider' | 'roles'> & Partial<Pick<Principal, 'agentId'>>,
+  ) {
     this.username = facts.username;
     this.name = facts.name;
     this.email = facts.email;
@@ -70,13 +65,7 @@ export const OTHER_AGENT = refusal(
   ['room-2'],
 );
 
-/** Returns the only capture agent an account may act for; undefined if only roles decide. */
-export function boundAgent(principal: Principal): string | undefined {
-  return principal.agentId;
-}
-
 /** Requires an account that may act for this capture agent. @throws {HttpError} 403 */
-export function requireOwnAgent(principal: Principal, agentId: string): void {
-  const own = boundAgent(principal);
+export function requireOwnAgent({ agentId: own }: Principal, agentId: string): void {
   if (own !== undefined && own !== agentId) throw OTHER_AGENT(own);
 }

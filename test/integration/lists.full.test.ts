@@ -1,9 +1,10 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accessible } from '#access/acl/acl.queries.ts';
 import { anonymous } from '#access/principal.ts';
 import { API_ROLES } from '#access/roles/api-roles.ts';
 import { createApp } from '#app/app.ts';
-import { accessibleEvents, EVENT_LIST } from '#catalogue/events/event-list.ts';
+import { EVENT_LIST } from '#catalogue/events/event-list.ts';
 import { COUNTED, findPart } from '#platform/database/list/index.ts';
 import { createPool } from '#platform/database/pool.ts';
 import type { DB } from '#platform/database/schema.ts';
@@ -71,7 +72,7 @@ describe('costs', () => {
   /** How many rows the statements for a page touch, as their plans count them. */
   async function rowsTouched(role: string, filter: string, sort: string): Promise<number> {
     logged.forget();
-    const access = accessibleEvents(anonymous.withRoles([role]), 'read');
+    const access = accessible('events', anonymous.withRoles([role]), 'read');
     const listing = listingOf(EVENT_LIST, { access, filters: [filter], sort }, NEWEST_VERSION);
     const { entries } = await findPart(logged.database, listing, { skip: 0, take: 21 });
     expect(entries.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-import { type AliasableExpression, type SqlBool, sql } from 'kysely';
+import { type AliasableExpression, type Expression, type SqlBool, sql } from 'kysely';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { HttpError } from '#platform/http/errors/errors.ts';
 import { UNAUTHORIZED } from '../access-errors.ts';
@@ -7,6 +7,7 @@ import type { AclEntry } from './acl.ts';
 
 export type Action = 'read' | 'write';
 
+/** The tables whose rows have an access control list and catalogs. */
 export type Resource = 'events' | 'series';
 
 /** Returns a condition on a row of `events` or `series`; triggers keep the granted roles beside it (sql/0007). */
@@ -38,10 +39,16 @@ export async function requireAccess(
   if (!found.permitted) throw denied();
 }
 
-const STORED = {
-  events: { table: 'event_acl', owner: 'event_id' },
-  series: { table: 'series_acl', owner: 'series_id' },
-} as const;
+/** Returns a condition for the rows of a list that the principal may access; undefined if it may access all. */
+export function accessible(resource: Resource, principal: Principal, action: Action): Expression<SqlBool> | undefined {
+  return principal.isAdmin() ? undefined : mayAccess(resource, principal, action);
+}
+
+/** Returns the table with a part of events or series, and its column with their identifiers. */
+export function partTable(resource: Resource, part: 'acl' | 'catalogs') {
+  const one = resource === 'events' ? 'event' : 'series';
+  return { table: sql.table(`${one}_${part}`), owner: sql.ref(`${one}_id`) };
+}
 
 /** Returns the own ACL entries of events or series by identifier, with one query; an empty list without an ACL. */
 export async function aclsOf(
@@ -51,10 +58,10 @@ export async function aclsOf(
 ): Promise<Map<string, AclEntry[]>> {
   const acls = new Map<string, AclEntry[]>(ids.map((id) => [id, []]));
   if (ids.length === 0) return acls;
-  const { table, owner } = STORED[resource];
+  const { table, owner } = partTable(resource, 'acl');
   const { rows } = await sql<AclEntry & { owner: string }>`
-    SELECT ${sql.ref(owner)} AS owner, allow, action, role FROM ${sql.table(table)}
-    WHERE ${sql.ref(owner)} = ANY(${ids}) ORDER BY ${sql.ref(owner)}, position`.execute(db);
+    SELECT ${owner} AS owner, allow, action, role FROM ${table}
+    WHERE ${owner} = ANY(${ids}) ORDER BY ${owner}, position`.execute(db);
   for (const { owner: id, ...entry } of rows) acls.get(id)?.push(entry);
   return acls;
 }
@@ -94,10 +101,9 @@ function hasOwnAcl(event: Protected, entries: readonly AclEntry[]): boolean {
   return event.own_acl || entries.length > 0;
 }
 
+/** Returns the effective ACL of one event. */
 export async function effectiveAclOf(db: Queryable, event: Protected): Promise<EffectiveAcl> {
-  const acl = (await effectiveAclsOf(db, [event])).get(event.id);
-  if (!acl) throw new Error(`The ACL of event ${event.id} was not read.`);
-  return acl;
+  return (await effectiveAclsOf(db, [event])).get(event.id) ?? { entries: [], own: false };
 }
 
 /** Replaces the ACL entries of events or series; an event's row, written afterwards, sets `own_acl`. */
@@ -107,14 +113,14 @@ export async function replaceAcl(
   owners: string | readonly string[],
   entries: readonly AclEntry[],
 ): Promise<void> {
-  const { table, owner } = STORED[resource];
+  const { table, owner } = partTable(resource, 'acl');
   const ids = [owners].flat();
   // The INSERT reads from `removed`, so the DELETE runs first.
   await sql`
     WITH removed AS (
-      DELETE FROM ${sql.table(table)} WHERE ${sql.ref(owner)} = ANY(${ids}) RETURNING position
+      DELETE FROM ${table} WHERE ${owner} = ANY(${ids}) RETURNING position
     )
-    INSERT INTO ${sql.table(table)} (${sql.ref(owner)}, position, role, action, allow)
+    INSERT INTO ${table} (${owner}, position, role, action, allow)
     SELECT id, position, role, action, allow
     FROM unnest(${ids}::text[]) AS id, ROWS FROM (unnest(${entries.map(({ role }) => role)}::text[]),
                     unnest(${entries.map(({ action }) => action)}::text[]),

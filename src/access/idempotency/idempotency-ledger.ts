@@ -58,7 +58,7 @@ export class IdempotencyLedger {
       const row = await this.#options.database
         .selectFrom('idempotency_keys')
         .select(['fingerprint', 'status', 'headers', 'body'])
-        .select(this.#expired().as('expired'))
+        .select(expired(this.#options.watch.seen).as('expired'))
         .where('sender', '=', sender)
         .where('key', '=', key)
         .executeTakeFirst();
@@ -131,11 +131,6 @@ export class IdempotencyLedger {
     clearInterval(this.#renewal);
   }
 
-  /** Compares with the time this process observed the database, so an outage does not expire running requests. */
-  #expired() {
-    return expired(this.#options.watch.seen);
-  }
-
   async #insert(sender: string, key: string, attempt: string): Promise<boolean> {
     const taken = await this.#options.database
       .insertInto('idempotency_keys')
@@ -144,7 +139,7 @@ export class IdempotencyLedger {
         conflict
           .columns(['sender', 'key'])
           .doUpdateSet({ attempt, fingerprint: null, status: null, headers: null, body: null, expires_at: lease() })
-          .where(this.#expired()),
+          .where(expired(this.#options.watch.seen)),
       )
       .returning('attempt')
       .executeTakeFirst();
@@ -152,6 +147,7 @@ export class IdempotencyLedger {
   }
 }
 
+/** Compares with the time this process observed the database, so an outage does not expire running requests. */
 function expired(seen: ObservedPeriod | undefined) {
   return sql<boolean>`(idempotency_keys.expires_at <= now()
     AND (idempotency_keys.status IS NOT NULL OR ${observedFor(LEASE_SECONDS, seen)}))`;

@@ -1,60 +1,43 @@
 import type { ApiVersion } from '#platform/http/answer/version.ts';
 import type { Access, Rule } from '#platform/http/endpoint/rules.ts';
 
-/** The API roles of the contract, without their prefix. */
-const NAMES = [
-  'CAPTURE_AGENTS_VIEW',
-  'EVENTS_ACL_DELETE',
-  'EVENTS_ACL_EDIT',
-  'EVENTS_ACL_VIEW',
-  'EVENTS_CREATE',
-  'EVENTS_DELETE',
-  'EVENTS_EDIT',
-  'EVENTS_MEDIA_VIEW',
-  'EVENTS_METADATA_DELETE',
-  'EVENTS_METADATA_EDIT',
-  'EVENTS_METADATA_VIEW',
-  'EVENTS_PUBLICATIONS_VIEW',
-  'EVENTS_SCHEDULING_EDIT',
-  'EVENTS_SCHEDULING_VIEW',
-  'EVENTS_TRACK_EDIT',
-  'EVENTS_VIEW',
-  'GROUPS_CREATE',
-  'GROUPS_DELETE',
-  'GROUPS_EDIT',
-  'GROUPS_VIEW',
-  'LISTPROVIDERS_VIEW',
-  'PLAYLISTS_CREATE',
-  'PLAYLISTS_DELETE',
-  'PLAYLISTS_EDIT',
-  'PLAYLISTS_VIEW',
-  'SECURITY_EDIT',
-  'SERIES_ACL_EDIT',
-  'SERIES_ACL_VIEW',
-  'SERIES_CREATE',
-  'SERIES_DELETE',
-  'SERIES_EDIT',
-  'SERIES_METADATA_DELETE',
-  'SERIES_METADATA_EDIT',
-  'SERIES_METADATA_VIEW',
-  'SERIES_PROPERTIES_EDIT',
-  'SERIES_PROPERTIES_VIEW',
-  'SERIES_VIEW',
-  'STATISTICS_VIEW',
-  'WORKFLOW_DEFINITION_VIEW',
-  'WORKFLOW_INSTANCE_CREATE',
-  'WORKFLOW_INSTANCE_DELETE',
-  'WORKFLOW_INSTANCE_EDIT',
-  'WORKFLOW_INSTANCE_VIEW',
-] as const;
+/** The API roles of the contract: the actions on each resource. */
+const ACTIONS = {
+  CAPTURE_AGENTS: ['VIEW'],
+  EVENTS: ['CREATE', 'DELETE', 'EDIT', 'VIEW'],
+  EVENTS_ACL: ['DELETE', 'EDIT', 'VIEW'],
+  EVENTS_MEDIA: ['VIEW'],
+  EVENTS_METADATA: ['DELETE', 'EDIT', 'VIEW'],
+  EVENTS_PUBLICATIONS: ['VIEW'],
+  EVENTS_SCHEDULING: ['EDIT', 'VIEW'],
+  EVENTS_TRACK: ['EDIT'],
+  GROUPS: ['CREATE', 'DELETE', 'EDIT', 'VIEW'],
+  LISTPROVIDERS: ['VIEW'],
+  PLAYLISTS: ['CREATE', 'DELETE', 'EDIT', 'VIEW'],
+  SECURITY: ['EDIT'],
+  SERIES: ['CREATE', 'DELETE', 'EDIT', 'VIEW'],
+  SERIES_ACL: ['EDIT', 'VIEW'],
+  SERIES_METADATA: ['DELETE', 'EDIT', 'VIEW'],
+  SERIES_PROPERTIES: ['EDIT', 'VIEW'],
+  STATISTICS: ['VIEW'],
+  WORKFLOW_DEFINITION: ['VIEW'],
+  WORKFLOW_INSTANCE: ['CREATE', 'DELETE', 'EDIT', 'VIEW'],
+} as const;
+type Resource = keyof typeof ACTIONS;
+type Name = { [R in Resource]: `${R}_${(typeof ACTIONS)[R][number]}` }[Resource];
 
 /** Every API request requires this role. */
 const ROLE_API = 'ROLE_API';
 
-export const API_ROLES: readonly string[] = [ROLE_API, ...NAMES.map((name) => `ROLE_API_${name}`)];
+export const API_ROLES: readonly string[] = [
+  ROLE_API,
+  ...Object.entries(ACTIONS).flatMap(([resource, actions]) =>
+    actions.map((action) => `ROLE_API_${resource}_${action}`),
+  ),
+].sort();
 
 /** Returns API roles: `apiRole('EVENTS_VIEW')` is `ROLE_API_EVENTS_VIEW`. */
-export function apiRole(...names: readonly (typeof NAMES)[number][]): readonly string[] {
+export function apiRole(...names: readonly Name[]): readonly string[] {
   return names.map((name) => `ROLE_API_${name}`);
 }
 

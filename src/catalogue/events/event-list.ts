@@ -1,6 +1,4 @@
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Action, mayAccess } from '#access/acl/acl.queries.ts';
-import type { Principal } from '#access/principal.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import { listedFields } from '#metadata/core-fields.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode-fields.ts';
@@ -16,7 +14,7 @@ import {
   type ListedResource,
   utcInstant,
 } from '#platform/http/list/index.ts';
-import type { PublicationAddresses } from '#publications/index.ts';
+import type { PublicationAddresses } from '#publications/publication-json.ts';
 import type { EventQuery } from './event.schemas.ts';
 import { type EventRow, eventJson, loadExtras, shownEvent, storedStatus } from './event-json.ts';
 import { UNPARSABLE_FILTER } from './event-refusals.ts';
@@ -111,11 +109,6 @@ export const EVENT_LIST: ListedResource<EventRow> = {
   },
   colonsSince: EVENT_CHANGES.colonsInFilters,
 };
-
-/** Returns the condition for events that the principal may read or write, or undefined if it may access all. */
-export function accessibleEvents(principal: Principal, action: Action): Expression<SqlBool> | undefined {
-  return principal.isAdmin() ? undefined : mayAccess('events', principal, action);
-}
 
 /** Returns the JSON of a page of events. */
 export async function eventListJson(

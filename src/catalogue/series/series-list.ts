@@ -1,6 +1,5 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
-import { type Action, aclsOf, mayAccess } from '#access/acl/acl.queries.ts';
-import type { Principal } from '#access/principal.ts';
+import { type SqlBool, sql } from 'kysely';
+import { aclsOf } from '#access/acl/acl.queries.ts';
 import { listedFields } from '#metadata/core-fields.ts';
 import { SERIES_CORE_FIELDS } from '#metadata/series-fields.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
@@ -69,11 +68,6 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
   },
   filtersSince: { ...CORE.filtersSince, identifier: '1.1.0', desription: '1.1.0', creator: '1.1.0' },
 };
-
-/** Returns the condition for series that the principal may read or write, or undefined if it may access all. */
-export function accessibleSeries(principal: Principal, action: Action): Expression<SqlBool> | undefined {
-  return principal.isAdmin() ? undefined : mayAccess('series', principal, action);
-}
 
 /** Returns the JSON of a page of series, with their ACLs if `withacl` is set. */
 export async function seriesRowsJson(

@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { mayAccess } from '#access/acl/acl.queries.ts';
-import { boundAgent, type Principal } from '#access/principal.ts';
+import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { awaitsDelivery, hasMedia } from '#capture/states/recording-state.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
@@ -73,7 +73,7 @@ export async function requireRecipient(db: Queryable, id: string, principal: Pri
     if (brought) return 'over none';
     throw DELIVERY_FORBIDDEN(id);
   }
-  const isItsAgent = agent_id !== '' && boundAgent(principal) === agent_id;
+  const isItsAgent = agent_id !== '' && principal.agentId === agent_id;
   return isItsAgent ? 'over all' : 'over accepted ones';
 }
 
@@ -109,8 +109,7 @@ function nameOf(trx: Transaction, packageId: string, instanceId: string) {
     .executeTakeFirst();
 }
 
-function isFor(principal: Principal, agentId: string): boolean {
-  const own = boundAgent(principal);
+function isFor({ agentId: own }: Principal, agentId: string): boolean {
   return own === undefined || own === agentId;
 }
 

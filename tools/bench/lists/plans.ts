@@ -1,7 +1,8 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { accessible } from '../../../src/access/acl/acl.queries.ts';
 import { Principal } from '../../../src/access/principal.ts';
-import { accessibleEvents, EVENT_LIST } from '../../../src/catalogue/events/event-list.ts';
-import { accessibleSeries, SERIES_LIST } from '../../../src/catalogue/series/series-list.ts';
+import { EVENT_LIST } from '../../../src/catalogue/events/event-list.ts';
+import { SERIES_LIST } from '../../../src/catalogue/series/series-list.ts';
 import { findPart, type Listing } from '../../../src/platform/database/list/index.ts';
 import { createPool } from '../../../src/platform/database/pool.ts';
 import type { DB } from '../../../src/platform/database/schema.ts';
@@ -42,9 +43,9 @@ function listingOfCase({ table, filter, sort, person }: ListCase): Listing {
   });
   const request = { filters: [filter], sort };
   if (table === 'series') {
-    const access = accessibleSeries(principal, 'read');
+    const access = accessible('series', principal, 'read');
     return listingOf(SERIES_LIST, { ...request, access }, NEWEST_VERSION);
   }
-  const access = accessibleEvents(principal, 'read');
+  const access = accessible('events', principal, 'read');
   return listingOf(EVENT_LIST, { ...request, access }, NEWEST_VERSION);
 }

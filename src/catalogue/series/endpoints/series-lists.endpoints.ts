@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accessible } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -14,7 +15,7 @@ import {
 } from '#platform/http/list/index.ts';
 import { SeriesList, SeriesListQuery } from '../series.schemas.ts';
 import { SERIES } from '../series-examples.ts';
-import { accessibleSeries, SERIES_LIST, seriesRowsJson } from '../series-list.ts';
+import { SERIES_LIST, seriesRowsJson } from '../series-list.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from '../series-refusals.ts';
 
 /** The size of a page without `limit` (compatibility 4.2). */
@@ -53,7 +54,7 @@ export const listSeries = defineEndpoint({
     return respondWithList(c, SERIES_LIST, {
       database,
       url: `${config.publicUrl}/api/series`,
-      access: accessibleSeries(principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
+      access: accessible('series', principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
       sort: wanted.sort,
       filters: [wanted.filter ?? ''],
       defaultLimit: DEFAULT_LIMIT,
@@ -124,7 +125,7 @@ export const searchSeries = defineEndpoint({
     return respondWithList(c, SERIES_LIST, {
       database,
       url: `${config.publicUrl}/api/series/series.json`,
-      access: accessibleSeries(principal, wanted.edit ? 'write' : 'read'),
+      access: accessible('series', principal, wanted.edit ? 'write' : 'read'),
       sort: modernSort(wanted.sort),
       criteria: criteriaOf(wanted),
       page: { ...c.req.query(), limit: c.req.query('count') ?? '' },
