@@ -28,33 +28,15 @@ export interface PublicationAddresses {
   signer?: UrlSigner | undefined;
 }
 
-interface PublicationRequest<Q extends PublicationQuery> {
+/** The presentation of publications that a request asks for: with signed addresses if signing is configured. */
+interface Presentation extends PublicationAddresses, Partial<PublicationQuery> {
   version: ApiVersion;
-  query: Q;
-}
-
-/**
- * Returns how to present publications to a request: with signed addresses if it asks for them and signing is
- * configured.
- */
-export function presentationOf(
-  { version, query }: PublicationRequest<PublicationQuery>,
-  { publicUrl, signer }: PublicationAddresses,
-): Presentation {
-  if (!signer || !query.sign) return { publicUrl, version };
-  const validUntil = signer.defaultEnd();
-  return { publicUrl, version, sign: (url) => signer.sign(url, { validUntil }) };
 }
 
 /** Returns the JSON of publications, without the internal one unless the request asks for it. */
-export function publicationsJson(
-  publications: readonly Publication[],
-  request: PublicationRequest<PublicationsQuery>,
-  addresses: PublicationAddresses,
-) {
-  const { version, query } = request;
-  const presentation = presentationOf(request, addresses);
-  const internal = query.includeInternalPublication && atLeast(version, PUBLICATION_CHANGES.includeInternalPublication);
+export function publicationsJson(publications: readonly Publication[], presentation: Presentation & PublicationsQuery) {
+  const { version, includeInternalPublication } = presentation;
+  const internal = includeInternalPublication && atLeast(version, PUBLICATION_CHANGES.includeInternalPublication);
   return publications
     .filter(({ channel }) => internal || channel !== INTERNAL_CHANNEL)
     .map((publication) => publicationJson(publication, presentation));
@@ -65,21 +47,12 @@ export function isAddressable({ channel }: Pick<Publication, 'channel'>, version
   return channel !== INTERNAL_CHANNEL || atLeast(version, PUBLICATION_CHANGES.internalById);
 }
 
-/** The presentation of publications that a request asks for. */
-interface Presentation {
-  /** The base of URLs, without a slash at its end. */
-  publicUrl: string;
-  version: ApiVersion;
-  /** Signs a URL; undefined to leave URLs unsigned. */
-  sign?: ((url: string) => string) | undefined;
-}
-
 /** Returns the JSON of a publication (contract 2.9, compatibility 3.11), the same in lists and alone. */
 export function publicationJson(
   publication: Publication,
   presentation: Presentation,
 ): Omit<PublicationJson, 'media'> & { media: Partial<MediaJson>[] } {
-  const { publicUrl, version, sign } = presentation;
+  const { publicUrl, version } = presentation;
   const url = watchUrl(publicUrl, publication.id);
   const media = [...elementsOf(publication, 'media'), ...captionsOf(publication)];
   const attachments = elementsOf(publication, 'attachment').filter(({ flavor }) => flavor !== CAPTIONS);
@@ -87,7 +60,7 @@ export function publicationJson(
     id: publication.id,
     channel: publication.channel,
     mediatype: publication.mediatype,
-    url: atLeast(version, PUBLICATION_CHANGES.signedUrl) ? (sign?.(url) ?? url) : url,
+    url: atLeast(version, PUBLICATION_CHANGES.signedUrl) ? addressOf(url, presentation) : url,
     media: media.map((each) => mediaJson(each, presentation)),
     attachments: attachments.map((attachment) => {
       const source = mediaOf(attachment, publication);
@@ -117,15 +90,18 @@ function mediaJson(media: PublicationElement, presentation: Presentation) {
   } satisfies MediaJson);
 }
 
-function elementJson(element: PublicationElement, { publicUrl, sign }: Presentation) {
-  const url = elementUrl(publicUrl, element);
+function elementJson(element: PublicationElement, presentation: Presentation) {
   return {
     id: element.id,
     mediatype: element.mediatype,
-    url: sign?.(url) ?? url,
+    url: addressOf(elementUrl(presentation.publicUrl, element), presentation),
     flavor: element.flavor,
     size: element.size,
     checksum: `${element.sha256} (sha256)`,
     tags: element.tags,
   } satisfies PublicationJson['metadata'][number];
+}
+
+function addressOf(url: string, { signer, sign }: Presentation): string {
+  return signer && sign ? signer.sign(url, { validUntil: signer.defaultEnd() }) : url;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { formatInstant, parseDate } from '#metadata/date-time.ts';
+import { formatInstant, parseDateTime } from '#metadata/date-time.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -13,27 +13,10 @@ import { publishedAddress } from './publication.ts';
 import { PUBLICATION } from './publication-examples.ts';
 import type { PublicationAddresses } from './publication-json.ts';
 
-const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-
-/** Parses an ISO 8601 date, with or without a time and an offset (default UTC). */
+/** Parses a date and time as `parseDateTime` does; the fraction may follow a comma, and an offset may lack minutes. */
 export function parseValidUntil(text: string): Date | undefined {
-  const [, day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', offset = 'Z'] =
-    INSTANT.exec(text.trim()) ?? [];
-  const midnight = parseDate(day);
-  if (!midnight || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) return undefined;
-  const ahead = minutesAhead(offset);
-  if (ahead === undefined) return undefined;
-  const time = ((Number(hours) * 60 + Number(minutes) - ahead) * 60 + Number(seconds)) * 1000;
-  return new Date(midnight.getTime() + time + Number(fraction.slice(0, 3).padEnd(3, '0')));
-}
-
-/** Returns the minutes by which an offset (`Z`, `+02`, `-0330`) is ahead of UTC. */
-function minutesAhead(offset: string): number | undefined {
-  if (offset.toUpperCase() === 'Z') return 0;
-  const hours = Number(offset.slice(1, 3));
-  const minutes = Number(offset.slice(3).replace(':', '') || 0);
-  if (hours > 18 || minutes > 59) return undefined;
-  return (hours * 60 + minutes) * (offset.startsWith('-') ? -1 : 1);
+  const iso = text.trim().toUpperCase().replace(',', '.');
+  return iso.includes('T24') ? undefined : parseDateTime(iso.replace(/(T.*[+-]\d{2})$/, '$1:00'));
 }
 
 const NO_URL = refusal(400, "Query parameter 'url' is mandatory");

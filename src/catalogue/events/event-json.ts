@@ -16,7 +16,8 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import type { Event } from '#platform/database/schema.ts';
 import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
 import type { ProcessingState } from '#processing/workflow.schemas.ts';
-import { type PublicationAddresses, publicationsJson, publicationsOfEvents } from '#publications/index.ts';
+import { publicationsOfEvents } from '#publications/publication.queries.ts';
+import { type PublicationAddresses, publicationsJson } from '#publications/publication-json.ts';
 import type { EventJson, EventQuery } from './event.schemas.ts';
 import { episodeValues } from './event-columns.ts';
 import { EVENT_CHANGES, EVENT_FIELDS } from './event-versions.ts';
@@ -173,7 +174,7 @@ export async function loadExtras(
     ...(metadata && { metadata: metadata.get(eventId) ?? [] }),
     ...(schedules && { scheduling: schedulingOf(schedules.get(eventId)) }),
     ...(publications && {
-      publications: publicationsJson(publications.get(eventId) ?? [], { version, query }, addresses),
+      publications: publicationsJson(publications.get(eventId) ?? [], { ...addresses, version, ...query }),
     }),
   });
 }

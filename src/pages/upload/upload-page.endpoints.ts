@@ -4,7 +4,7 @@ import { userRole } from '#access/roles/roles.ts';
 import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import type { PublicationAddresses } from '#publications/index.ts';
+import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { rootFrom } from '../sign-in/sign-in-page.ts';
 import { UPLOAD_PAGE_STYLE } from './upload-page-style.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requireAccess } from '#access/acl/acl.queries.ts';
+import { accessible, requireAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
@@ -18,21 +18,20 @@ import {
   UNKNOWN_SORT,
 } from '#platform/http/list/index.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
+import { publicationsOfEvents } from '#publications/publication.queries.ts';
+import { Publication, PublicationQuery, Publications, PublicationsQuery } from '#publications/publication.schemas.ts';
+import { PUBLICATION, PUBLICATION_ID } from '#publications/publication-examples.ts';
 import {
   isAddressable,
   type PublicationAddresses,
-  presentationOf,
   publicationJson,
   publicationsJson,
-  publicationsOfEvents,
-} from '#publications/index.ts';
-import { Publication, PublicationQuery, Publications, PublicationsQuery } from '#publications/publication.schemas.ts';
-import { PUBLICATION, PUBLICATION_ID } from '#publications/publication-examples.ts';
+} from '#publications/publication-json.ts';
 import { deleteEvent } from '../delete-event.ts';
 import { Event, EventListQuery, EventQuery, Events } from '../event.schemas.ts';
 import { EVENT, EVENT_ID } from '../event-examples.ts';
 import { eventJson, findEvent, loadExtras } from '../event-json.ts';
-import { accessibleEvents, EVENT_LIST, eventListJson } from '../event-list.ts';
+import { EVENT_LIST, eventListJson } from '../event-list.ts';
 import {
   EVENT_MISSING,
   EVENT_NOT_FOUND,
@@ -121,7 +120,7 @@ export const listEvents = defineEndpoint({
     return respondWithList(c, EVENT_LIST, {
       database,
       url: `${addresses.publicUrl}/api/events`,
-      access: accessibleEvents(principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
+      access: accessible('events', principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
       sort: wanted.sort,
       filters: atLeast(version, EVENT_CHANGES.repeatedFilter) ? filters : filters.slice(0, 1),
       json: (events) => eventListJson(database, events, wanted, options),
@@ -129,10 +128,7 @@ export const listEvents = defineEndpoint({
   },
 });
 
-interface PublicationServices {
-  database: Database;
-  addresses: PublicationAddresses;
-}
+type PublicationServices = Omit<EventServices, 'catalogs'>;
 
 async function readPublications(database: Database, id: string, principal: Principal) {
   await requireAccess(database, 'events', principal, id, 'read', EVENT_NOT_FOUND);
@@ -152,7 +148,7 @@ export const listPublications = defineEndpoint({
   handle: async ({ c, params, query }, { database, addresses }: PublicationServices) => {
     const { principal, version } = c.var;
     const publications = await readPublications(database, params.event_id, principal);
-    return versionedJson(c, publicationsJson(publications, { version, query: query() }, addresses));
+    return versionedJson(c, publicationsJson(publications, { ...addresses, version, ...query() }));
   },
 });
 
@@ -175,7 +171,6 @@ export const readPublication = defineEndpoint({
     const publications = await readPublications(database, id, principal);
     const publication = publications.find((each) => each.id === publicationId);
     if (!publication || !isAddressable(publication, version)) throw PUBLICATION_MISSING(publicationId, id);
-    const presentation = presentationOf({ version, query: query() }, addresses);
-    return versionedJson(c, publicationJson(publication, presentation));
+    return versionedJson(c, publicationJson(publication, { ...addresses, version, ...query() }));
   },
 });

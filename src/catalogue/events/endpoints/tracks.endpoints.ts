@@ -10,7 +10,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import type { AudioStream, MediaStream, VideoStream } from '#platform/media/streams.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
-import { RANGE_NOT_SATISFIABLE, STORAGE_UNAVAILABLE, serveFile } from '#publications/index.ts';
+import { RANGE_NOT_SATISFIABLE, STORAGE_UNAVAILABLE, serveFile } from '#publications/serve-file.ts';
 import { TRACK, TRACK_ID } from '../event-examples.ts';
 import { EVENT_MISSING, TRACK_MISSING } from '../event-refusals.ts';
 import { TRACK_FIELDS } from '../event-versions.ts';
