@@ -1,8 +1,9 @@
 import { badRequest, type HttpError } from '#platform/http/errors/errors.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 import { tryParseJson } from '#platform/text/json.ts';
 import { type FieldType, type FieldValue, type MetadataField, takesList } from './catalog.ts';
 import { parseDate, parseDateTime, parseDuration, parseTime } from './date-time.ts';
-import { excerpt, invalidValueReason } from './metadata-refusals.ts';
+import { invalidValueReason } from './metadata-refusals.ts';
 
 /** The maximum length of a text that fits into PostgreSQL's indexes. */
 export const TEXT_BYTES = 2000;

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { pathParameter, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { PAGE, pathParameter, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import type { ListEntry, ListProviders } from './list-providers.ts';
-import { ListQuery } from './metadata.schemas.ts';
 
 const NO_SUCH_LIST = refusal(404, '');
 
@@ -38,7 +37,7 @@ export const listProvider = defineEndpoint({
   summary: 'The values of a list provider',
   description: 'Returns the values that clients may offer for metadata fields, each with its label.',
   params: { name: pathParameter('Name of the list provider.', 'LANGUAGES') },
-  query: ListQuery,
+  query: z.object({ filter: z.string().optional().describe('Only values or labels that contain this text.'), ...PAGE }),
   answers: {
     200: {
       description: 'Labels by value.',

@@ -1,14 +1,9 @@
 import { z } from 'zod';
 import { jsonText } from '#platform/http/endpoint/endpoint-schemas.ts';
+import type { MetadataCatalog } from './catalog.ts';
 import { typeJson } from './catalog-json.ts';
 import type { CoreField } from './core-fields.ts';
-import {
-  CatalogJson,
-  catalogTypeParameter,
-  FieldJson,
-  FieldsRequest,
-  optionalCatalogType,
-} from './metadata.schemas.ts';
+import { CatalogJson, catalogTypeParameter, FieldJson, FieldsRequest, FLAVOR } from './metadata.schemas.ts';
 
 /** Returns examples of some fields of a default catalog. */
 export function exampleFields(fields: readonly CoreField[], ids: readonly string[]): FieldJson[] {
@@ -24,6 +19,11 @@ export function exampleFields(fields: readonly CoreField[], ids: readonly string
     }));
 }
 
+/** Returns the example of a catalog, without its fields. */
+export function exampleCatalog({ flavor, title }: MetadataCatalog) {
+  return { flavor, title, label: title };
+}
+
 /** Returns the properties of fields that a client sends. */
 export function sentFields(fields: readonly { id: string; value: unknown }[]) {
   return fields.map(({ id, value }) => ({ id, value }));
@@ -33,7 +33,9 @@ export function sentFields(fields: readonly { id: string; value: unknown }[]) {
 
 export const readsCatalogs = (example: readonly object[]) => ({
   description: 'Returns all catalogs, the default one last. With `type`, returns the fields of that catalog.',
-  query: z.object({ type: optionalCatalogType('Flavor of a catalog.') }),
+  query: z.object({
+    type: z.string().optional().meta({ description: 'Flavor of a catalog.', pattern: FLAVOR.source }),
+  }),
   answers: {
     200: {
       description: 'All catalogs, or the fields of the requested one.',
@@ -45,7 +47,7 @@ export const readsCatalogs = (example: readonly object[]) => ({
 
 export const changesFields = (flavor: string, fields: readonly FieldJson[]) => ({
   description: 'Missing fields keep their values. Read-only fields are ignored.',
-  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', flavor) }),
+  query: z.object({ type: catalogTypeParameter(flavor) }),
   form: {
     schema: z.object({ metadata: jsonText(FieldsRequest, 'The fields to change.') }),
     example: { metadata: JSON.stringify(sentFields(fields).slice(0, 2)) },
@@ -54,6 +56,6 @@ export const changesFields = (flavor: string, fields: readonly FieldJson[]) => (
 
 export const deletesCatalog = (flavor: string) => ({
   description: 'Deletes the catalog with all its values. The default catalog cannot be deleted.',
-  query: z.object({ type: catalogTypeParameter('Flavor of the catalog.', flavor) }),
+  query: z.object({ type: catalogTypeParameter(flavor) }),
   answers: { 204: { description: 'The catalog was deleted.' } },
 });

@@ -1,9 +1,11 @@
 import { refusal } from '#platform/http/errors/errors.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 import type { FieldType, MetadataField } from './catalog.ts';
 
 export type MetadataResource = 'event' | 'series';
 
-const EXCERPT_LENGTH = 500;
+/** Identifier of the event in examples. */
+const EVENT_ID = '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21';
 
 /** Names of types in sentences, if they differ from the type in capitals. */
 const TYPE_NAMES: Partial<Record<FieldType, string>> = { list: 'ITERABLE_TEXT', number: 'LONG' };
@@ -49,7 +51,21 @@ export const FIELD_NOT_FOUND = refusal(
   404,
   (id: string, resourceId: string, flavor: string) =>
     `Cannot find a metadata field with id '${excerpt(id)}' from event with id '${resourceId}' and the metadata type '${flavor}'.`,
-  ['colour', '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21', 'dublincore/episode'],
+  ['colour', EVENT_ID, 'dublincore/episode'],
+);
+
+export const NO_CATALOG = refusal(
+  404,
+  (resource: MetadataResource, type: string, id: string) =>
+    `Cannot find a catalog with type '${type}' for ${resource} with id '${id}'.`,
+  ['event', 'some/flavor', EVENT_ID],
+);
+
+export const MANDATORY_CATALOG = refusal(
+  403,
+  (resource: MetadataResource, type: string, id: string) =>
+    `Unable to delete mandatory metadata catalog with type '${type}' for ${resource} '${id}'`,
+  ['event', 'dublincore/episode', EVENT_ID],
 );
 
 export const ENTRY_INCOMPLETE = refusal(
@@ -97,11 +113,3 @@ export const UNREADABLE_VALUE = refusal(
 );
 
 export const NO_METADATA = refusal(400, 'Unable to update metadata for series as the metadata provided is empty.');
-
-/** Returns the beginning of a sent value for a sentence; empty for a missing one. */
-export function excerpt(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return value.slice(0, EXCERPT_LENGTH).toWellFormed();
-  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
-  return String(value).slice(0, EXCERPT_LENGTH);
-}

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { PAGE } from '#platform/http/endpoint/endpoint-schemas.ts';
 
-const FLAVOR = /^[^/]+\/[^/]+$/;
+export const FLAVOR = /^[^/]+\/[^/]+$/;
 
 const filled = z.string().refine((text) => text.trim() !== '');
 
@@ -19,20 +18,10 @@ const Value = z.union([
 export const CatalogType = z.string().regex(FLAVOR);
 
 /** Returns the query parameter `type`. It accepts any text, because each endpoint refuses it with its own sentence. */
-export function catalogTypeParameter(description: string, example: string) {
+export function catalogTypeParameter(example: string) {
   // The document shows a schema with `catch` as required.
-  return z.string().catch('').meta({ description, pattern: FLAVOR.source, example });
+  return z.string().catch('').meta({ description: 'Flavor of the catalog.', pattern: FLAVOR.source, example });
 }
-
-/** Returns the optional query parameter `type`. */
-export function optionalCatalogType(description: string) {
-  return z.string().optional().meta({ description, pattern: FLAVOR.source });
-}
-
-export const ListQuery = z.object({
-  filter: z.string().optional().describe('Only values or labels that contain this text.'),
-  ...PAGE,
-});
 
 /** A field in requests. Other properties are ignored. */
 export const FieldRequest = z.looseObject({

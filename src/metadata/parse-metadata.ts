@@ -1,11 +1,11 @@
 import type { HttpError } from '#platform/http/errors/errors.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 import { type CatalogValues, isEmpty, type MetadataCatalog, type MetadataField } from './catalog.ts';
 import type { CatalogSet } from './catalogs.ts';
 import { type Reading, readValue } from './field-values.ts';
 import { CatalogRequest, FieldRequest } from './metadata.schemas.ts';
 import {
   ENTRY_INCOMPLETE,
-  excerpt,
   FIELD_NOT_FOUND,
   FIELD_REQUIRED,
   FIELD_UNKNOWN,

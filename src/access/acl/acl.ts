@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 import { tryParseJson } from '#platform/text/json.ts';
 
 /** Longer values do not fit into the database indexes. */
 export const MAX_LENGTH = 255;
 export const MAX_ENTRIES = 2000;
+const MAX_SHOWN = 200;
 
 const word = (description: string) =>
   z
@@ -47,23 +49,20 @@ export const ACL = [
 export const UNPARSABLE_ACL = refusal(400, 'Unable to parse acl');
 export const UNREADABLE_ACL = refusal(
   400,
-  (text: unknown, reason: string) => `Unable to parse acl '${shown(text)}' because '${reason}'`,
+  (text: unknown, reason: string) => `Unable to parse acl '${excerpt(text, MAX_SHOWN)}' because '${reason}'`,
   ['{', 'it is not valid JSON'],
 );
 export const ENTRY_INCOMPLETE = refusal(
   400,
   (entry: unknown) => {
-    const { action, allow, role } = Object(entry) as Record<string, unknown>;
-    return `One of the access control elements is missing a property. The action was '${shown(action)}', allow was '${shown(allow)}' and the role was '${shown(role)}'`;
+    const sent = Object(entry) as Record<string, unknown>;
+    const [action, allow, role] = ['action', 'allow', 'role'].map((name) => excerpt(sent[name], MAX_SHOWN));
+    return `One of the access control elements is missing a property. The action was '${action}', allow was '${allow}' and the role was '${role}'`;
   },
   [{ action: 'read', role: 'ROLE_STUDENT' }],
 );
 
-export interface AclEntry {
-  allow: boolean;
-  action: string;
-  role: string;
-}
+export type AclEntry = z.infer<typeof Acl>[number];
 
 /** Parses the ACL of a new or updated event. Each entry allows; `allow` is ignored (compatibility 3.5). */
 export function parseAcl(text: string): AclEntry[] {
@@ -106,11 +105,4 @@ export function parseStrictAcl(text: string): AclEntry[] {
 /** Drops all but the last entry of each pair of role and action. */
 export function distinctEntries(entries: AclEntry[]): AclEntry[] {
   return [...new Map(entries.map((entry) => [`${entry.action}\0${entry.role}`, entry])).values()];
-}
-
-/** Formats a received value for an error message; objects by type, as they may be nested too deeply. */
-function shown(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
-  return String(value).slice(0, 200).toWellFormed();
 }

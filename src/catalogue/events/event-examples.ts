@@ -1,8 +1,8 @@
 import { exampleOf } from '#metadata/core-fields.ts';
-import { EVENT_CORE_FIELDS } from '#metadata/episode-fields.ts';
-import { exampleFields } from '#metadata/metadata-declarations.ts';
+import { EPISODE, EVENT_CORE_FIELDS } from '#metadata/episode-fields.ts';
+import { exampleCatalog, exampleFields } from '#metadata/metadata-declarations.ts';
 import { EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
-import { EVENT_ID } from '#processing/workflow-refusals.ts';
+import { EVENT_ID } from '#processing/workflow-examples.ts';
 import { CHECKSUM } from '#publications/publication-examples.ts';
 
 export { EVENT_ID };
@@ -12,14 +12,7 @@ export const TRACK_ID = '5d2e8b71-64c3-4e0f-9a1b-c7f0d3a95e48';
 
 export const EVENT_FIELDS = exampleFields(EVENT_CORE_FIELDS, ['title', 'subjects', 'description', 'creator']);
 
-export const EVENT_CATALOGS = [
-  {
-    flavor: 'dublincore/episode',
-    title: 'EVENTS.EVENTS.DETAILS.CATALOG.EPISODE',
-    label: 'EVENTS.EVENTS.DETAILS.CATALOG.EPISODE',
-    fields: EVENT_FIELDS,
-  },
-];
+export const EVENT_CATALOGS = [{ ...exampleCatalog(EPISODE), fields: EVENT_FIELDS }];
 
 export const EVENT = {
   identifier: EVENT_ID,

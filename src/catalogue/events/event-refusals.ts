@@ -28,11 +28,6 @@ export const NO_ACL_ENTRY = refusal(
   ['read', 'ROLE_STUDENT'],
 );
 
-export const NO_CATALOG = refusal(
-  404,
-  (type: string, id: string) => `Cannot find a catalog with type '${type}' for event with id '${id}'.`,
-  ['some/flavor', EVENT_ID],
-);
 /** The sentence of DELETE for a catalog. */
 export const NO_CATALOG_TO_DELETE = refusal(
   404,
@@ -43,11 +38,6 @@ export const NO_FLAVOR = refusal(
   400,
   (type: string) => `Unable to parse type '${type}' as a flavor so unable to find the matching catalog.`,
   ['text'],
-);
-export const MANDATORY_CATALOG = refusal(
-  403,
-  (type: string, id: string) => `Unable to delete mandatory metadata catalog with type '${type}' for event '${id}'`,
-  ['dublincore/episode', EVENT_ID],
 );
 
 export const TRACK_MISSING = refusal(

@@ -10,16 +10,6 @@ export const IDENTIFIER_TAKEN = refusal(409, (id: string) => `A series with the 
   SERIES_ID,
 ]);
 export const METADATA_MISSING = refusal(400, "Required parameter 'metadata' is missing or invalid");
-export const NO_CATALOG = refusal(
-  404,
-  (type: string, id: string) => `Cannot find a catalog with type '${type}' for series with id '${id}'.`,
-  ['some/flavor', SERIES_ID],
-);
-export const MANDATORY_CATALOG = refusal(
-  403,
-  (type: string, id: string) => `Unable to delete mandatory metadata catalog with type '${type}' for series '${id}'`,
-  ['dublincore/series', SERIES_ID],
-);
 export const TYPE_MISSING = refusal(
   400,
   (id: string, purpose: 'update' | 'delete') =>

@@ -5,7 +5,13 @@ import { fieldsJson } from '#metadata/catalog-json.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
 import { CatalogType } from '#metadata/metadata.schemas.ts';
 import { changesFields, deletesCatalog, readsCatalogs } from '#metadata/metadata-declarations.ts';
-import { FIELD_NOT_FOUND, FIELD_REQUIRED, UNREADABLE_FIELDS } from '#metadata/metadata-refusals.ts';
+import {
+  FIELD_NOT_FOUND,
+  FIELD_REQUIRED,
+  MANDATORY_CATALOG,
+  NO_CATALOG,
+  UNREADABLE_FIELDS,
+} from '#metadata/metadata-refusals.ts';
 import { parseFieldEntries, readFieldEntries } from '#metadata/parse-metadata.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
@@ -13,7 +19,7 @@ import { versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { EVENT_CATALOGS, EVENT_FIELDS, EVENT_ID } from '../event-examples.ts';
 import { findEvent, isLocked, metadataOfEvents, valuesOfEvents } from '../event-json.ts';
-import { EVENT_MISSING, MANDATORY_CATALOG, NO_CATALOG, NO_CATALOG_TO_DELETE, NO_FLAVOR } from '../event-refusals.ts';
+import { EVENT_MISSING, NO_CATALOG_TO_DELETE, NO_FLAVOR } from '../event-refusals.ts';
 import type { MetadataEdit } from '../update/event-edits.ts';
 import { updateEvent } from '../update/update-event.ts';
 import { eventParams } from './events.endpoints.ts';
@@ -93,7 +99,7 @@ export const deleteEventCatalog = defineEndpoint({
     const type = query().type.trim();
     await requireAccess(database, 'events', principal, id, 'read', EVENT_MISSING);
     requireFlavor(type);
-    if (catalogs.event.find(type) === catalogs.event.common) throw MANDATORY_CATALOG(type, id);
+    if (catalogs.event.find(type) === catalogs.event.common) throw MANDATORY_CATALOG('event', type, id);
     const metadata: MetadataEdit = { kind: 'remove', flavor: type, catalogs: catalogs.event };
     await inTransaction(database, (trx) => updateEvent(trx, id, { metadata }, { principal }));
     return c.body(null, 204);
@@ -104,7 +110,7 @@ function findCatalog(type: string, eventId: string, catalogs: CatalogSet): Metad
   requireFlavor(type);
   const catalog = catalogs.find(type);
   if (catalog) return catalog;
-  throw NO_CATALOG(type, eventId);
+  throw NO_CATALOG('event', type, eventId);
 }
 
 function requireFlavor(type: string): void {

@@ -10,6 +10,8 @@ import {
   FIELD_NOT_FOUND,
   FIELD_REQUIRED,
   FULL_UPDATE_UNPARSABLE,
+  MANDATORY_CATALOG,
+  NO_CATALOG,
   NO_METADATA,
   UNREADABLE_FIELDS,
 } from '#metadata/metadata-refusals.ts';
@@ -21,7 +23,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { SERIES_CATALOGS, SERIES_FIELDS, SERIES_ID } from '../series-examples.ts';
 import { catalogsOf, type FilledCatalog, updateSeriesMetadata } from '../series-metadata.ts';
 import { findSeries, lockSeries, recordChange } from '../series-queries.ts';
-import { GONE, MANDATORY_CATALOG, NO_CATALOG, NO_FLAVOR, SERIES_MISSING, TYPE_MISSING } from '../series-refusals.ts';
+import { GONE, NO_FLAVOR, SERIES_MISSING, TYPE_MISSING } from '../series-refusals.ts';
 import { exampleMetadata, seriesMetadata, seriesParams } from './series.endpoints.ts';
 
 interface Services {
@@ -30,6 +32,7 @@ interface Services {
 }
 
 const FLAVOR = 'dublincore/series';
+const CATALOG_MISSING = NO_CATALOG.about('series', 'some/flavor', SERIES_ID);
 const ALL_CATALOGS = {
   200: { description: 'All catalogs after the change.', body: z.array(CatalogJson), example: SERIES_CATALOGS },
 };
@@ -41,7 +44,7 @@ export const readSeriesMetadata = defineEndpoint({
   summary: 'Read the metadata of a series',
   ...readsCatalogs(SERIES_CATALOGS),
   params: seriesParams,
-  refusals: [SERIES_MISSING, NO_CATALOG],
+  refusals: [SERIES_MISSING, CATALOG_MISSING],
   handle: async ({ c, params, query }, { database, catalogs }: Services) => {
     const id = params.series_id;
     const { type = '' } = query();
@@ -51,7 +54,7 @@ export const readSeriesMetadata = defineEndpoint({
     if (type.trim() === '') return versionedJson(c, filled.map(toJson));
     const wanted = catalogs.series.find(type);
     const found = filled.find(([catalog]) => catalog === wanted);
-    if (!found) throw NO_CATALOG(type, id);
+    if (!found) throw NO_CATALOG('series', type, id);
     return versionedJson(c, fieldsJson(...found));
   },
 });
@@ -70,7 +73,7 @@ export const putSeriesFields = defineEndpoint({
     FIELD_REQUIRED.about('series', 'title', FLAVOR),
     TYPE_MISSING,
     SERIES_MISSING,
-    NO_CATALOG,
+    CATALOG_MISSING,
     FIELD_NOT_FOUND.about('colour', SERIES_ID, FLAVOR),
   ],
   handle: async ({ c, params, query, fields }, { database, catalogs }: Services) => {
@@ -81,7 +84,7 @@ export const putSeriesFields = defineEndpoint({
     if (type.trim() === '') throw TYPE_MISSING(id, 'update');
     const changes = async () => {
       const catalog = catalogs.series.find(type);
-      if (!catalog) throw NO_CATALOG(type, id);
+      if (!catalog) throw NO_CATALOG('series', type, id);
       const values = readFieldEntries(entries, catalog, { resource: 'series', id, flavor: type });
       return new Map([[catalog.flavor, values]]);
     };
@@ -99,7 +102,13 @@ export const deleteSeriesCatalog = defineEndpoint({
   summary: 'Delete a catalog of a series',
   ...deletesCatalog('license/series'),
   params: seriesParams,
-  refusals: [TYPE_MISSING.about(SERIES_ID, 'delete'), NO_FLAVOR, MANDATORY_CATALOG, SERIES_MISSING, NO_CATALOG],
+  refusals: [
+    TYPE_MISSING.about(SERIES_ID, 'delete'),
+    NO_FLAVOR,
+    MANDATORY_CATALOG.about('series', FLAVOR, SERIES_ID),
+    SERIES_MISSING,
+    CATALOG_MISSING,
+  ],
   handle: async ({ c, params, query }, { database, catalogs }: Services) => {
     const { principal } = c.var;
     const id = params.series_id;
@@ -108,11 +117,11 @@ export const deleteSeriesCatalog = defineEndpoint({
     if (type.trim() === '') throw TYPE_MISSING(id, 'delete');
     if (!CatalogType.safeParse(type).success) throw NO_FLAVOR(type, common.flavor);
     const catalog = catalogs.series.find(type);
-    if (catalog === common) throw MANDATORY_CATALOG(type, id);
+    if (catalog === common) throw MANDATORY_CATALOG('series', type, id);
     await inTransaction(database, async (trx) => {
       await lockSeries(trx, principal, id);
       const deleted = catalog && (await deleteCatalog(trx, 'series', id, catalog.flavor));
-      if (!deleted) throw NO_CATALOG(type, id);
+      if (!deleted) throw NO_CATALOG('series', type, id);
       await recordChange(trx, { id, principal, part: 'metadata' });
     });
     return c.body(null, 204);
