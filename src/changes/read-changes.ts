@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, Queryable } from '#platform/database/kysely.ts';
+import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Change } from './change.ts';
 
 const NUMBERED_AT_ONCE = 5_000;
@@ -40,6 +40,26 @@ export async function numberChanges(database: Database): Promise<void> {
 export async function lastNumber(db: Queryable): Promise<number> {
   const { last } = await db.selectFrom('changes_counter').select('last').executeTakeFirstOrThrow();
   return Number(last);
+}
+
+/** Locks the position of a persistent reader. @returns undefined if `skipLocked` is set and another transaction has it */
+export async function lockPosition(
+  trx: Transaction,
+  name: string,
+  { skipLocked = false } = {},
+): Promise<number | undefined> {
+  await trx
+    .insertInto('changes_readers')
+    .values({ name, position: 0 })
+    .onConflict((row) => row.doNothing())
+    .execute();
+  const reader = trx.selectFrom('changes_readers').select('position').where('name', '=', name).forUpdate();
+  return (await reader.$if(skipLocked, (query) => query.skipLocked()).executeTakeFirst())?.position;
+}
+
+/** Moves the locked position of a persistent reader. */
+export async function movePosition(trx: Transaction, name: string, position: number): Promise<void> {
+  await trx.updateTable('changes_readers').set({ position }).where('name', '=', name).execute();
 }
 
 /** Returns the changes after a number, in order, with the roles that may read them now. Deleted changes are skipped. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { deleteInBatches } from '#platform/database/delete-in-batches.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { NewChange } from './change.ts';
 
@@ -15,39 +16,24 @@ export async function recordChanges(trx: Transaction, changes: readonly NewChang
 
 /** Returns an INSERT for another statement, which must notify `CHANGES_CHANNEL`. */
 export function insertChanges(changes: readonly NewChange[]): RawBuilder<unknown> {
-  const rows = changes.map(({ kind, eventId, seriesId, agentId, actor = '', readRoles, data = {} }) => ({
-    kind,
-    event_id: eventId,
-    series_id: seriesId,
-    agent_id: agentId,
-    actor,
-    read_roles: readRoles,
-    data,
-  }));
   return sql`
       INSERT INTO changes (kind, event_id, series_id, agent_id, actor, read_roles, data)
-      SELECT kind, event_id, coalesce(series_id, (SELECT events.series_id FROM events WHERE events.id = told.event_id)),
-        agent_id, actor, read_roles, data
-      FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (kind text, event_id text, series_id text,
-        agent_id text, actor text, read_roles text[], data jsonb)) WITH ORDINALITY AS told
+      SELECT kind, "eventId", coalesce("seriesId", (SELECT series_id FROM events WHERE id = told."eventId")),
+        "agentId", coalesce(actor, ''), "readRoles", coalesce(data, '{}')
+      FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) AS (kind text, "eventId" text,
+        "seriesId" text, "agentId" text, actor text, "readRoles" text[], data jsonb)) WITH ORDINALITY AS told
       ORDER BY ordinality
       RETURNING id`;
 }
 
 const BATCH = 5_000;
-const BATCHES = 20;
 
 /** Deletes a limited number of changes older than this, except those a persistent reader has not read. */
-export async function sweepChanges(database: Database, days: number): Promise<number> {
-  let removed = 0;
-  for (let i = 0; i < BATCHES; i += 1) {
-    const { numAffectedRows = 0n } = await sql`
-      DELETE FROM changes WHERE id IN (
-        SELECT id FROM (SELECT id, at, number FROM changes ORDER BY id LIMIT ${BATCH}) AS oldest
-        WHERE at < now() - make_interval(days => ${days}) AND number IS NOT NULL
-          AND number <= coalesce((SELECT min(position) FROM changes_readers), number))`.execute(database);
-    removed += Number(numAffectedRows);
-    if (numAffectedRows < BATCH) break;
-  }
-  return removed;
+export function sweepChanges(database: Database, days: number): Promise<number> {
+  const statement = sql`
+    DELETE FROM changes WHERE id IN (
+      SELECT id FROM (SELECT id, at, number FROM changes ORDER BY id LIMIT ${BATCH}) AS oldest
+      WHERE at < now() - make_interval(days => ${days}) AND number IS NOT NULL
+        AND number <= coalesce((SELECT min(position) FROM changes_readers), number))`;
+  return deleteInBatches(database, BATCH, statement);
 }

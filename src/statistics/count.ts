@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Change } from '#changes/change.ts';
-import { numberChanges, READ_AT_ONCE, readChanges } from '#changes/read-changes.ts';
+import { lockPosition, movePosition, numberChanges, READ_AT_ONCE, readChanges } from '#changes/read-changes.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { type Fact, factsOf, nameOf, OTHER_REASONS, type Period, type Tally, tally } from './tally.ts';
@@ -32,7 +32,7 @@ export async function countChanges(database: Database): Promise<number> {
  * @returns how many changes were read; 0 while another transaction counts
  */
 export async function countNext(trx: Transaction): Promise<number> {
-  const position = await takeCursor(trx);
+  const position = await lockPosition(trx, READER, { skipLocked: true });
   if (position === undefined) return 0;
   const changes = await readChanges(trx, position);
   const last = changes.at(-1);
@@ -40,25 +40,8 @@ export async function countNext(trx: Transaction): Promise<number> {
   const starts = await workflowStarts(trx, changes);
   const facts = changes.flatMap((change) => factsOf(change, starts));
   await add(trx, tally(facts, await knownReasons(trx, facts)));
-  await trx.updateTable('changes_readers').set({ position: last.number }).where('name', '=', READER).execute();
+  await movePosition(trx, READER, last.number);
   return changes.length;
-}
-
-/** Locks the position of this reader. @returns undefined while another transaction holds it */
-async function takeCursor(trx: Transaction): Promise<number | undefined> {
-  await trx
-    .insertInto('changes_readers')
-    .values({ name: READER, position: 0 })
-    .onConflict((row) => row.doNothing())
-    .execute();
-  const cursor = await trx
-    .selectFrom('changes_readers')
-    .select('position')
-    .where('name', '=', READER)
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst();
-  return cursor?.position;
 }
 
 /** Returns the start of the workflow of each publication, by the number of the change. */

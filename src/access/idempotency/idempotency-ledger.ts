@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { type DatabaseWatch, type ObservedPeriod, observedFor } from '#platform/database/database-watch.ts';
+import { deleteInBatches } from '#platform/database/delete-in-batches.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 
@@ -158,23 +159,17 @@ function lease() {
 }
 
 const BATCH = 1000;
-const BATCHES = 20;
 
-/** Deletes expired keys, a limited number per call. Several processes may run it concurrently. */
-export async function sweepIdempotencyKeys(
+/** Deletes expired keys, a limited number per call. */
+export function sweepIdempotencyKeys(
   database: Database,
   seen: ObservedPeriod | undefined,
   batch = BATCH,
 ): Promise<number> {
-  let removed = 0;
-  for (let i = 0; i < BATCHES; i += 1) {
-    const { numAffectedRows = 0n } = await sql`
-      DELETE FROM idempotency_keys WHERE (sender, key) IN (
-        SELECT sender, key FROM idempotency_keys WHERE ${expired(seen)}
-        ORDER BY expires_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
-      )`.execute(database);
-    removed += Number(numAffectedRows);
-    if (numAffectedRows < batch) break;
-  }
-  return removed;
+  const statement = sql`
+    DELETE FROM idempotency_keys WHERE (sender, key) IN (
+      SELECT sender, key FROM idempotency_keys WHERE ${expired(seen)}
+      ORDER BY expires_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    )`;
+  return deleteInBatches(database, batch, statement);
 }

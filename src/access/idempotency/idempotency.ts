@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { parseInput } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
-import type { Principal } from '../principal.ts';
 import { type Answer, type IdempotencyLedger, KeyLost } from './idempotency-ledger.ts';
 
 const LENGTH = 255;
@@ -46,11 +45,8 @@ export function fingerprint(c: Context, { fields, files = [] }: RequestContent):
 /** Returns a digest of the account and of the user it acts as. */
 export function sender(c: Context): string {
   const { account, principal, signedIn } = c.var;
-  return digest([signedIn?.provider ?? '', account ?? '', principal === signedIn ? null : effective(principal)]);
-}
-
-function effective({ username, roles }: Principal) {
-  return [username, [...roles].sort()];
+  const acting = principal === signedIn ? null : [principal.username, [...principal.roles].sort()];
+  return digest([signedIn?.provider ?? '', account ?? '', acting]);
 }
 
 function digest(value: unknown): string {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Change, type ChangeFilter, parseChangeFilter } from '#changes/change.ts';
-import { numberChanges, READ_AT_ONCE, readChanges } from '#changes/read-changes.ts';
+import { lockPosition, movePosition, numberChanges, READ_AT_ONCE, readChanges } from '#changes/read-changes.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { messageOf } from './webhook-message.ts';
 
@@ -64,13 +64,12 @@ async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: 
     .execute();
   if (rows.length === 0) return { messages: 0, more: false };
   const receivers = rows.map(({ id, since, filter }) => ({ id, since, wants: parseChangeFilter(filter) }));
-  const position = await lockPosition(trx);
+  const position = (await lockPosition(trx, READER)) ?? 0;
   const from = Math.max(position, Math.min(...receivers.map(({ since }) => since)));
   const most = changesAtOnce(receivers.length);
   const changes = await readChanges(trx, from, most);
   const last = changes.at(-1)?.number ?? from;
-  if (last > position)
-    await trx.updateTable('changes_readers').set({ position: last }).where('name', '=', READER).execute();
+  if (last > position) await movePosition(trx, READER, last);
   const messages = receivers.flatMap((receiver) => messagesFor(receiver, changes));
   await insertMessages(trx, messages);
   return { messages: messages.length, more: changes.length === most };
@@ -79,17 +78,6 @@ async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: 
 /** Returns the number of changes to read: each may become one message per webhook. */
 function changesAtOnce(receivers: number): number {
   return Math.min(READ_AT_ONCE, Math.max(FEWEST_CHANGES, Math.floor(MESSAGES_AT_ONCE / receivers)));
-}
-
-async function lockPosition(trx: Transaction): Promise<number> {
-  await sql`INSERT INTO changes_readers (name, position) VALUES (${READER}, 0) ON CONFLICT DO NOTHING`.execute(trx);
-  const { position } = await trx
-    .selectFrom('changes_readers')
-    .select('position')
-    .where('name', '=', READER)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
-  return position;
 }
 
 function messagesFor({ id, since, wants }: Receiver, changes: readonly Change[]) {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { deleteInBatches } from '#platform/database/delete-in-batches.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { type Outcome, TEST_KIND } from './webhook-message.ts';
 
@@ -27,9 +28,8 @@ const LIFETIME_SECONDS = 3 * 86_400;
 /** Pauses between attempts; the last one repeats. */
 const PAUSES_SECONDS = [5, 30, 120, 600, 1800, 3600, 7200, 14_400];
 const PARKED_DAYS = 90;
-/** The number of messages per DELETE, and of DELETEs per call. */
+/** The number of messages per DELETE. */
 const BATCH = 5_000;
-const BATCHES = 20;
 
 /**
  * Claims due messages up to a limit. Each address gets at most its share, and addresses with the fewest messages in
@@ -133,16 +133,11 @@ export async function sweepDeliveries(database: Database, days: number): Promise
   return delivered + (await sweepFinished(database, 'parked', PARKED_DAYS));
 }
 
-async function sweepFinished(database: Database, state: 'delivered' | 'parked', days: number): Promise<number> {
-  let removed = 0;
-  for (let i = 0; i < BATCHES; i += 1) {
-    const { numAffectedRows = 0n } = await sql`
-      DELETE FROM webhook_deliveries WHERE id IN (
-        SELECT id FROM webhook_deliveries
-        WHERE state <> 'pending' AND state = ${state} AND ended_at < now() - make_interval(days => ${days})
-        ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`.execute(database);
-    removed += Number(numAffectedRows);
-    if (numAffectedRows < BATCH) break;
-  }
-  return removed;
+function sweepFinished(database: Database, state: 'delivered' | 'parked', days: number): Promise<number> {
+  const statement = sql`
+    DELETE FROM webhook_deliveries WHERE id IN (
+      SELECT id FROM webhook_deliveries
+      WHERE state <> 'pending' AND state = ${state} AND ended_at < now() - make_interval(days => ${days})
+      ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`;
+  return deleteInBatches(database, BATCH, statement);
 }

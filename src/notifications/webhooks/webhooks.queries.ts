@@ -63,28 +63,21 @@ export async function createWebhook(
   return id;
 }
 
-interface WebhookEdit {
-  url?: string | undefined;
-  secret?: string | undefined;
-  filter?: string | undefined;
-  active?: boolean | undefined;
-}
+type WebhookEdit = Partial<Pick<WebhookJson, 'url' | 'secret' | 'filter' | 'active'>>;
 
-/** @returns false if the webhook does not exist */
-export async function changeWebhook(database: Database, id: number, edit: WebhookEdit): Promise<boolean> {
-  const given = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+/** Changes a webhook. Undefined fields stay unchanged. */
+export async function changeWebhook(database: Database, id: number, edit: WebhookEdit): Promise<void> {
   await numberChanges(database);
   const last = sql<number>`(SELECT last FROM changes_counter)`;
-  const changed = await database
+  await database
     .updateTable('webhooks')
     // The change may fix the reason of the failures.
-    .set({ ...given, failures: 0, paused_until: sql`'-infinity'::timestamptz` })
+    .set({ ...edit, failures: 0, paused_until: sql`'-infinity'::timestamptz` })
     // Changes during inactivity are not sent.
     .set(edit.active ? { since: sql`CASE WHEN active THEN since ELSE ${last} END` } : {})
     .where('id', '=', id)
-    .executeTakeFirst();
+    .execute();
   await sql`SELECT pg_notify(${DELIVERIES_CHANNEL}, '')`.execute(database);
-  return changed.numUpdatedRows > 0n;
 }
 
 /** Deletes a webhook after its messages, which may be millions. @returns false if it does not exist */
