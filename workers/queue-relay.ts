@@ -11,8 +11,7 @@ import {
   type Delivery,
   isAnythingDue,
   LEAST_ROOM,
-  restoreOverdue,
-  revertDeliveries,
+  resetDeliveries,
   takeDeliveries,
   takeOverdue,
 } from '#processing/outbox.ts';
@@ -71,16 +70,16 @@ export async function deliverReady(options: Delivering): Promise<number> {
   if (!(await isAnythingDue(database, limits.overdueMs))) return 0;
   await assignLanes(database, lanes);
   const overdue = await takeOverdue(database, limits.overdueMs);
-  await byLane(options, overdue, restoreOverdue, async (lane, deliveries) => {
+  await byLane(options, overdue, 'overdue', async (lane, deliveries) => {
     const lost = await queue.lost(lane, deliveries.map(jobIdOf), limits.claimMs);
     const undelivered = deliveries.filter((delivery) => lost.has(jobIdOf(delivery)));
-    await revertDeliveries(database, undelivered);
+    await resetDeliveries(database, undelivered, 'due');
   });
   let delivered = 0;
   for (;;) {
     const due = await takeDeliveries(database, LANES);
     const startedAt = Date.now();
-    await byLane(options, due, revertDeliveries, (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
+    await byLane(options, due, 'due', (lane, deliveries) => queue.deliver(lane, deliveries.map(toJob)));
     for (const delivery of due) trace(delivery, startedAt);
     delivered += due.length;
     if (due.length < LEAST_ROOM) return delivered;
@@ -88,13 +87,13 @@ export async function deliverReady(options: Delivering): Promise<number> {
 }
 
 /**
- * Runs `work` on the deliveries of each lane. If one lane fails, takes back the deliveries that are left, for an early
+ * Runs `work` on the deliveries of each lane. If one lane fails, resets the deliveries that are left, for an early
  * retry.
  */
 async function byLane(
   { database, limits = LIMITS }: Delivering,
   deliveries: readonly Delivery[],
-  takeBack: (database: Database, deliveries: readonly Delivery[]) => Promise<void>,
+  resetTo: 'due' | 'overdue',
   work: (lane: Lane, deliveries: readonly Delivery[]) => Promise<void>,
 ): Promise<void> {
   const left = new Set<string>(LANES);
@@ -106,7 +105,7 @@ async function byLane(
     }
   } catch (error) {
     const remaining = deliveries.filter(({ lane }) => left.has(lane));
-    await takeBack(database, remaining);
+    await resetDeliveries(database, remaining, resetTo);
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { Context } from '#app/context.ts';
 import type { Shutdown } from '#app/shutdown.ts';
 import { isOnlyLocal } from '#platform/config/config.ts';
 import { BUNDLED_TOOLS_WARNING, locateTools, requireSafeTools } from '#platform/media/tools/locate-tools.ts';
-import { commandCheck } from '#processing/command-settings.ts';
+import { operationCheck } from '#processing/command-settings.ts';
 import { loadDefinitions } from '#processing/load-definitions.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { operations } from './operations/all-operations.ts';
@@ -17,7 +17,7 @@ const LOOK_MS = 10_000;
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
   const { config, log, processName: name, pulse } = context;
   const programs = await programsIn(config.operations.commandsDir);
-  await loadDefinitions(config.workflowsDir, new Set(operations.keys()), commandCheck(programs));
+  await loadDefinitions(config.workflowsDir, operationCheck(new Set(operations.keys()), programs));
   const tools = await locateTools(config);
   if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED_TOOLS_WARNING);
   const worker = startWorker({ ...context, tools }, manifest.version);

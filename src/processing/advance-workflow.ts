@@ -72,7 +72,7 @@ export type Control =
  *
  * @throws {ClaimLost} when the operation is not held under the change's fencing token
  * @throws {IllegalMove} when the state does not allow the change
- * @throws {Superseded} when a retry was requested but the event has a later workflow
+ * @throws {HttpError} 409 when a retry was requested but the event has a later workflow
  */
 export async function advance(
   trx: Transaction,

@@ -2,9 +2,8 @@ import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { advance, type Control } from './advance-workflow.ts';
 import { ClaimLost } from './locked-workflow.ts';
-import { Superseded } from './retry-workflow.ts';
 import type { RequestedState } from './workflow.schemas.ts';
-import { ILLEGAL_MOVE, SUPERSEDED, WORKFLOW_MISSING } from './workflow-refusals.ts';
+import { ILLEGAL_MOVE, WORKFLOW_MISSING } from './workflow-refusals.ts';
 import { IllegalMove } from './workflow-states.ts';
 
 const CONTROLS: Readonly<Record<RequestedState, Exclude<Control['kind'], 'configured'>>> = {
@@ -36,7 +35,6 @@ export async function controlWorkflow(
     });
   } catch (error) {
     if (error instanceof IllegalMove) throw ILLEGAL_MOVE(error.from, error.to);
-    if (error instanceof Superseded) throw SUPERSEDED();
     if (error instanceof ClaimLost) throw WORKFLOW_MISSING(String(id));
     throw error;
   }

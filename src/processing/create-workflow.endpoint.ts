@@ -8,15 +8,9 @@ import type { WorkflowDefinitions } from './load-definitions.ts';
 import { parseConfiguration } from './processing-request.ts';
 import { EventNotReady, HAS_ACTIVE_WORKFLOW, startOnRequest } from './start-on-request.ts';
 import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
+import { EVENT_ID, WORKFLOW } from './workflow-examples.ts';
 import { findWorkflow, workflowJson } from './workflow-queries.ts';
-import {
-  DEFINITION_MISSING,
-  EVENT_ID,
-  EVENT_MISSING,
-  INVALID_CONFIGURATION,
-  MISSING_PARAMETER,
-  WORKFLOW,
-} from './workflow-refusals.ts';
+import { DEFINITION_MISSING, EVENT_MISSING, INVALID_CONFIGURATION, MISSING_PARAMETER } from './workflow-refusals.ts';
 
 interface Services {
   /** Base of public URLs, without a slash at its end. */
@@ -75,15 +69,16 @@ export const createWorkflow = defineEndpoint({
       return value;
     };
     const eventId = needed('event_identifier');
-    const definition = needed('workflow_definition_identifier');
+    const workflow = needed('workflow_definition_identifier');
     const configuration = parseConfiguration(form.get('configuration')) ?? {};
-    const wish = { eventId, definition, configuration };
+    const { principal, requestId } = c.var;
     try {
-      const id = await startOnRequest(wish, c.var, { database, definitions });
-      const workflow = await findWorkflow(database, id);
-      if (!workflow) throw EVENT_MISSING(eventId);
+      const source = { principal, requestId, definitions };
+      const id = await startOnRequest(database, eventId, { workflow, configuration }, source);
+      const started = await findWorkflow(database, id);
+      if (!started) throw EVENT_MISSING(eventId);
       const Location = `${config.publicUrl}/api/workflows/${id}`;
-      return versionedJson(c, workflowJson(workflow, query()), 201, { Location });
+      return versionedJson(c, workflowJson(started, query()), 201, { Location });
     } catch (error) {
       // The only refusal here that is not plain text (compatibility 6).
       if (error instanceof EventNotReady) return versionedJson(c, { message: error.message }, 409);

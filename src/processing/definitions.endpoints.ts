@@ -7,7 +7,8 @@ import { refusal } from '#platform/http/errors/errors.ts';
 import { listHeaders, parseFilters, parseSort, UNKNOWN_FILTER, wholeListHeaders } from '#platform/http/list/index.ts';
 import type { WorkflowDefinitions } from './load-definitions.ts';
 import type { WorkflowDefinition } from './workflow-definition.ts';
-import { DEFINITION, DEFINITION_MISSING } from './workflow-refusals.ts';
+import { DEFINITION } from './workflow-examples.ts';
+import { DEFINITION_MISSING } from './workflow-refusals.ts';
 
 const UNKNOWN_CRITERION = refusal(400, (name: string) => `Unknown search criterion in request: ${name}`, ['colour']);
 

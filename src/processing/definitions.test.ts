@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '#test/support/folders.ts';
-import { commandCheck, parseCommandSettings, resultFlavor } from './command-settings.ts';
+import { operationCheck, parseCommandSettings, resultFlavor } from './command-settings.ts';
 import { loadDefinitions, parseDefinition } from './load-definitions.ts';
 import { parseProcessing } from './processing-request.ts';
 import { reasonKey } from './reason-key.ts';
@@ -61,8 +61,8 @@ describe('a definition', () => {
       .join('\n')
       .replace('\n\n', '\n')
       .replaceAll(/^- /gm, '      ');
-  const faultOf = commandCheck(new Set(['subtitles.sh']));
-  const parse = (source: string) => parseDefinition('f.yaml', source, new Set(['inspect', 'command']), faultOf);
+  const faultOf = operationCheck(new Set(['inspect', 'command']), new Set(['subtitles.sh']));
+  const parse = (source: string) => parseDefinition('f.yaml', source, faultOf);
 
   test('may run a program of the site', () => {
     expect(parse(command('- program: subtitles.sh', '- output_flavor: captions/source')).id).toBe('a');

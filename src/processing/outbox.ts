@@ -116,25 +116,18 @@ function isOverdue(afterMs: number) {
   return isStale(sql.ref('delivered_at'), afterMs / 1000);
 }
 
-/** Reverts `takeOverdue` for deliveries whose state could not be determined. */
-export async function restoreOverdue(database: Database, deliveries: readonly Delivery[]): Promise<void> {
-  await mark(database, deliveries, sql`'-infinity'`);
-}
-
-/** Makes deliveries that the queue refused or lost due again immediately. */
-export async function revertDeliveries(database: Database, deliveries: readonly Delivery[]): Promise<void> {
-  await mark(database, deliveries, sql`NULL`);
-}
-
-/** Changes only deliveries that were not claimed or repeated since. */
-async function mark(
+/**
+ * Resets deliveries that were not claimed or repeated since. Those that the queue refused or lost are `due` again
+ * immediately; those whose state could not be determined are `overdue` again.
+ */
+export async function resetDeliveries(
   database: Database,
   deliveries: readonly Delivery[],
-  deliveredAt: ReturnType<typeof sql>,
+  to: 'due' | 'overdue',
 ): Promise<void> {
   if (deliveries.length === 0) return;
   await sql`
-    UPDATE workflow_operations o SET delivered_at = ${deliveredAt}
+    UPDATE workflow_operations o SET delivered_at = ${to === 'due' ? null : '-infinity'}::timestamptz
     FROM unnest(${deliveries.map(({ operationId }) => operationId)}::bigint[],
       ${deliveries.map(({ delivery }) => delivery)}::integer[]) AS given (id, delivery)
     WHERE o.id = given.id AND o.deliveries = given.delivery AND o.state = 'ready' AND o.delivered_at IS NOT NULL`.execute(

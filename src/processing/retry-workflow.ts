@@ -1,11 +1,7 @@
 import { sql } from 'kysely';
 import type { LockedWorkflow } from './locked-workflow.ts';
+import { SUPERSEDED } from './workflow-refusals.ts';
 import { IllegalMove, isActive } from './workflow-states.ts';
-
-/** The event has a later workflow. */
-export class Superseded extends Error {
-  override name = 'Superseded';
-}
 
 /** The columns of an operation that has not started. */
 const INITIAL_VALUES = {
@@ -26,7 +22,7 @@ const INITIAL_VALUES = {
  * other tracks since, or its publications were retracted.
  *
  * @throws {IllegalMove} for a workflow that is active, or has succeeded
- * @throws {Superseded} when the event has a later workflow
+ * @throws {HttpError} 409 when the event has a later workflow
  */
 export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   if (isActive(workflow.state) || workflow.state === 'SUCCEEDED') {
@@ -34,9 +30,7 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   }
   // Starting a workflow locks the event too, so an uncommitted one is visible after this wait.
   await workflow.trx.selectFrom('events').select('id').where('id', '=', workflow.eventId).forUpdate().execute();
-  if (await hasSuccessor(workflow)) {
-    throw new Superseded('The event has a later workflow; retry that one.');
-  }
+  if (await hasSuccessor(workflow)) throw SUPERSEDED();
   const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
   workflow.moveAll(fromStart ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
     onFailure: false,

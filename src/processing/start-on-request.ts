@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { requireAccess } from '#access/acl/acl.queries.ts';
-import type { Principal } from '#access/principal.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import type { WorkflowDefinitions } from './load-definitions.ts';
-import { startWorkflow } from './start-workflow.ts';
+import type { Processing } from './processing-request.ts';
+import { type ProcessingSource, startProcessing } from './start-workflow.ts';
 import { DEFINITION_MISSING, EVENT_MISSING } from './workflow-refusals.ts';
 import { isActive } from './workflow-states.ts';
 
@@ -18,13 +17,6 @@ export class EventNotReady extends Error {
   override name = 'EventNotReady';
 }
 
-export interface WorkflowRequest {
-  eventId: string;
-  /** Identifier or alias of the definition. */
-  definition: string;
-  configuration: Readonly<Record<string, string>>;
-}
-
 /**
  * Starts a workflow on request. @returns its number
  *
@@ -33,19 +25,20 @@ export interface WorkflowRequest {
  * @throws {EventNotReady}
  */
 export async function startOnRequest(
-  { eventId, definition: name, configuration }: WorkflowRequest,
-  { principal, requestId }: { principal: Principal; requestId: string },
-  { database, definitions }: { database: Database; definitions: WorkflowDefinitions },
+  database: Database,
+  eventId: string,
+  processing: Processing,
+  source: ProcessingSource,
 ): Promise<number> {
+  const { principal, definitions } = source;
   const missing = () => EVENT_MISSING(eventId.slice(0, MAX_SHOWN));
   await requireAccess(database, 'events', principal, eventId, 'write', missing);
-  if (!definitions.knows(name)) throw DEFINITION_MISSING(name.slice(0, MAX_SHOWN));
-  const definition = definitions.resolve(name);
-  const start = { eventId, definition, configuration, creator: principal.username, requestId };
+  const { workflow } = processing;
+  if (!definitions.knows(workflow)) throw DEFINITION_MISSING(workflow.slice(0, MAX_SHOWN));
   return inTransaction(database, async (trx) => {
     await requireIdle(trx, eventId);
     await requireAccess(trx, 'events', principal, eventId, 'write', missing);
-    return startWorkflow(trx, start);
+    return startProcessing(trx, eventId, processing, source);
   });
 }
 

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
+import type { WorkerProcess as WorkerRow } from '#platform/database/schema.ts';
 import { SETTINGS_CHANNEL } from './lane-settings.ts';
 
 /** A process that is silent for so long has died, or cannot reach the database. */
@@ -7,16 +8,8 @@ const SILENT_SECONDS = 30;
 /** The time for which a silent process is listed. */
 const KEPT_SECONDS = 3_600;
 
-/** Facts that a process with workers reports. */
-export interface WorkerFacts {
-  name: string;
-  host: string;
-  pid: number;
-  runtime: string;
-  version: string;
-  /** Concurrent operations per lane, unless the lane has a setting. */
-  concurrency: number;
-}
+/** Facts that a process with workers reports. `concurrency` applies to each lane without a setting. */
+type WorkerFacts = Pick<Selectable<WorkerRow>, 'name' | 'host' | 'pid' | 'runtime' | 'version' | 'concurrency'>;
 
 /** Settings that such a process must follow. */
 export interface WorkerSettings {

@@ -1,34 +1,19 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
-import { mayAccess } from '#access/acl/acl.queries.ts';
+import { accessible } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database, Queryable } from '#platform/database/kysely.ts';
 import { type Condition, hasValue } from '#platform/database/list/index.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/endpoint-schemas.ts';
-import {
-  equals,
-  filterHelp,
-  type ListedResource,
-  listHeaders,
-  PageQuery,
-  respondWithList,
-  sortParameter,
-  UNKNOWN_FILTER,
-  UNKNOWN_SORT,
-} from '#platform/http/list/index.ts';
+import { equals, type ListedResource, listDeclaration, respondWithList } from '#platform/http/list/index.ts';
 import { INVALID_STATE, Workflow, WorkflowQuery } from './workflow.schemas.ts';
+import { EVENT_ID, WORKFLOW } from './workflow-examples.ts';
 import { type WorkflowRow, workflowJson, workflowRows } from './workflow-queries.ts';
-import { EVENT_ID, WORKFLOW } from './workflow-refusals.ts';
 import { WORKFLOW_MOVES } from './workflow-states.ts';
 
 const STATE = sql.ref('workflows.state');
-const CREATED = {
-  name: 'created',
-  expression: sql.ref('workflows.created_at'),
-  kind: 'instant',
-} as const;
+const CREATED = { name: 'created', expression: sql.ref('workflows.created_at'), kind: 'instant' } as const;
 
 /** The list of workflows, the latest first: its filters, its orders and its rows. Each has an index (sql/0026). */
 export const WORKFLOW_LIST: ListedResource<WorkflowRow> = {
@@ -64,9 +49,8 @@ function storedState(value: string): string {
 
 /** Selects workflows of events that the principal may read; undefined for an administrator. */
 function accessibleWorkflows(principal: Principal): Expression<SqlBool> | undefined {
-  if (principal.isAdmin()) return undefined;
-  return sql<SqlBool>`EXISTS (SELECT FROM events
-    WHERE events.id = workflows.event_id AND ${mayAccess('events', principal, 'read')})`;
+  const events = accessible('events', principal, 'read');
+  return events && sql<SqlBool>`EXISTS (SELECT FROM events WHERE events.id = workflows.event_id AND ${events})`;
 }
 
 const DEFAULT_LIMIT = 100;
@@ -79,32 +63,20 @@ interface Services {
 
 export const listWorkflows = defineEndpoint({
   method: 'get',
-  path: '/api/workflows',
   since: '1.1.0',
   access: apiRole('WORKFLOW_INSTANCE_VIEW'),
   summary: 'List workflows',
   description: `An addition of Inlet. Lists the workflows of events that the account may read, the latest first; at most ${DEFAULT_LIMIT} unless \`limit\` is given.`,
-  query: z.object({
-    filter: z
-      .string()
-      .optional()
-      .meta({
-        description: `${filterHelp(WORKFLOW_LIST)} \`state\` is that of the workflow, such as \`failed\`; a repeated name matches any of its values.`,
-        example: `event:${EVENT_ID},state:failed`,
-      }),
-    sort: sortParameter(WORKFLOW_LIST, 'created:ASC'),
-    ...PageQuery.shape,
-    ...WorkflowQuery.shape,
+  ...listDeclaration(WORKFLOW_LIST, {
+    path: '/api/workflows',
+    filter: z.string().optional(),
+    filterHint: '`state` is that of the workflow, such as `failed`; a repeated name matches any of its values.',
+    filterExample: `event:${EVENT_ID},state:failed`,
+    sortExample: 'created:ASC',
+    flags: WorkflowQuery.shape,
+    page: { description: 'A page of workflows.', body: z.array(Workflow), example: [WORKFLOW] },
+    refusals: [INVALID_STATE],
   }),
-  answers: {
-    200: {
-      description: 'A page of workflows.',
-      body: z.array(Workflow),
-      example: [WORKFLOW],
-      headers: listHeaders('/api/workflows'),
-    },
-  },
-  refusals: [UNKNOWN_FILTER, UNKNOWN_SORT, INVALID_STATE, NO_WHOLE_NUMBER],
   handle: ({ c, query }, { config, database }: Services) => {
     const wanted = query();
     return respondWithList(c, WORKFLOW_LIST, {

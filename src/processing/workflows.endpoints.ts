@@ -11,13 +11,13 @@ import { parseInput, pathParameter } from '#platform/http/endpoint/endpoint-sche
 import { controlWorkflow } from './control-workflow.ts';
 import { parseConfiguration } from './processing-request.ts';
 import { INVALID_STATE, RequestedState, Workflow, WorkflowQuery } from './workflow.schemas.ts';
+import { WORKFLOW } from './workflow-examples.ts';
 import { findWorkflow, type WorkflowRow, workflowJson, workflowsOfEvent } from './workflow-queries.ts';
 import {
   ILLEGAL_MOVE,
   INVALID_CONFIGURATION,
   NOT_DELETABLE,
   SUPERSEDED,
-  WORKFLOW,
   WORKFLOW_MISSING,
 } from './workflow-refusals.ts';
 import { isActive } from './workflow-states.ts';

@@ -10,14 +10,7 @@ import {
   heartbeat,
   recoverLostOperations,
 } from '#processing/operation-claims.ts';
-import {
-  assignLanes,
-  type Delivery,
-  restoreOverdue,
-  revertDeliveries,
-  takeDeliveries,
-  takeOverdue,
-} from '#processing/outbox.ts';
+import { assignLanes, type Delivery, resetDeliveries, takeDeliveries, takeOverdue } from '#processing/outbox.ts';
 import { IllegalMove } from '#processing/workflow-states.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FOR_AGES } from '../support/watched.ts';
@@ -233,14 +226,14 @@ describe('the outbox', () => {
     const looks = await fourAtOnce(overdue);
     expect(byId(looks)).toEqual(byId(taken));
     expect(await overdue()).toEqual([]);
-    await restoreOverdue(db, looks);
+    await resetDeliveries(db, looks, 'overdue');
     const again = await overdue();
     expect(byId(again)).toEqual(byId(taken));
-    await revertDeliveries(db, again);
+    await resetDeliveries(db, again, 'due');
     const anew = await deliver(db);
     expect(byId(anew)).toEqual(byId(taken.map((each) => ({ ...each, delivery: 2 }))));
     // A word about an earlier delivery changes nothing.
-    await revertDeliveries(db, again);
+    await resetDeliveries(db, again, 'due');
     expect(await deliver(db)).toEqual([]);
   });
 

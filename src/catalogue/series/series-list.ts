@@ -4,7 +4,7 @@ import { listedFields } from '#metadata/core-fields.ts';
 import { SERIES_CORE_FIELDS } from '#metadata/series-fields.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { Criterion } from '#platform/database/list/index.ts';
-import type { ApiVersion } from '#platform/http/answer/version.ts';
+import { type ApiVersion, fieldsIn } from '#platform/http/answer/version.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
 import {
   endOfPeriod,
@@ -15,7 +15,8 @@ import {
   type ListedResource,
   utcInstant,
 } from '#platform/http/list/index.ts';
-import { type SeriesRow, seriesListJson, shownSeries } from './series-queries.ts';
+import { SERIES_LIST_FIELDS } from './series.schemas.ts';
+import { type SeriesRow, seriesFields, shownSeries } from './series-queries.ts';
 import { UNPARSABLE_END, UNPARSABLE_START } from './series-refusals.ts';
 
 const PERIOD = 'yyyy-MM-ddTHH:mm:ssZ/yyyy-MM-ddTHH:mm:ssZ';
@@ -69,7 +70,7 @@ export const SERIES_LIST: ListedResource<SeriesRow> = {
   filtersSince: { ...CORE.filtersSince, identifier: '1.1.0', desription: '1.1.0', creator: '1.1.0' },
 };
 
-/** Returns the JSON of a page of series, with their ACLs if `withacl` is set. */
+/** Returns the JSON of a page of series (contract 2.3, compatibility 4.1), with their ACLs if `withacl` is set. */
 export async function seriesRowsJson(
   database: Queryable,
   series: readonly SeriesRow[],
@@ -78,5 +79,7 @@ export async function seriesRowsJson(
 ) {
   const ids = series.map(({ id }) => id);
   const acls = withacl ? await aclsOf(database, 'series', ids) : undefined;
-  return series.map((each) => seriesListJson(each, version, acls && { acl: acls.get(each.id) ?? [] }));
+  return series.map((each) =>
+    fieldsIn(version, SERIES_LIST_FIELDS, { ...seriesFields(each), ...(acls && { acl: acls.get(each.id) ?? [] }) }),
+  );
 }

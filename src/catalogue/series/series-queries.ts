@@ -11,7 +11,7 @@ import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Series } from '#platform/database/schema.ts';
 import { type ApiVersion, fieldsIn } from '#platform/http/answer/version.ts';
 import type { Refusal } from '#platform/http/errors/errors.ts';
-import { SERIES_FIELDS, SERIES_LIST_FIELDS, type SeriesJson, type SeriesListElement } from './series.schemas.ts';
+import { SERIES_FIELDS, type SeriesJson, type SeriesListElement } from './series.schemas.ts';
 import { FIRST_SHOWN } from './series-examples.ts';
 import { SERIES_MISSING } from './series-refusals.ts';
 
@@ -25,18 +25,10 @@ const SHOWN_COLUMNS = [
 /** The columns of a series that the API shows. */
 export type SeriesRow = Pick<Selectable<Series>, (typeof SHOWN_COLUMNS)[number]>;
 
-/** The parts of a series that only some requests ask for. */
-type SeriesExtras = Pick<SeriesListElement, 'acl'>;
-
-/** Returns the JSON of a series in a list (contract 2.3, compatibility 4.1). */
-export function seriesListJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
-  return fieldsIn(version, SERIES_LIST_FIELDS, { ...fields(series), ...extras });
-}
-
 /** Returns the JSON of a single series (contract 2.4, compatibility 4.1). */
-export function seriesJson(series: SeriesRow, version: ApiVersion, extras: SeriesExtras = {}) {
+export function seriesJson(series: SeriesRow, version: ApiVersion, extras: Pick<SeriesJson, 'acl'> = {}) {
   return fieldsIn(version, SERIES_FIELDS, {
-    ...fields(series),
+    ...seriesFields(series),
     organization: ORGANIZATION.id,
     opt_out: false,
     ...extras,
@@ -45,7 +37,8 @@ export function seriesJson(series: SeriesRow, version: ApiVersion, extras: Serie
 
 const fieldsOfSeries = fieldsShown(SERIES_CORE_FIELDS);
 
-function fields(series: SeriesRow) {
+/** Returns the fields of a series that lists show, too. */
+export function seriesFields(series: SeriesRow) {
   return inOrder(FIRST_SHOWN, {
     identifier: series.id,
     ...fieldsOfSeries(series),

@@ -73,7 +73,14 @@ export const operatorStart = defineEndpoint({
   handle: async ({ c, params, form }, services: Services) => {
     const { definition } = await form();
     try {
-      const id = await startOnRequest({ eventId: params.event_id, definition, configuration: {} }, c.var, services);
+      const { principal, requestId } = c.var;
+      const source = { principal, requestId, definitions: services.definitions };
+      const id = await startOnRequest(
+        services.database,
+        params.event_id,
+        { workflow: definition, configuration: {} },
+        source,
+      );
       return leadBack(c, 'recording', params.event_id, `Workflow ${id} is started.`);
     } catch (error) {
       throw error instanceof EventNotReady ? conflict(error.message) : error;

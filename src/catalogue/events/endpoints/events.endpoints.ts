@@ -7,16 +7,8 @@ import type { Database } from '#platform/database/kysely.ts';
 import { conditionalJson } from '#platform/http/answer/etag.ts';
 import { atLeast, versionedJson } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { NO_WHOLE_NUMBER, pathParameter, TAGGED_HEADERS } from '#platform/http/endpoint/endpoint-schemas.ts';
-import {
-  filterHelp,
-  listHeaders,
-  PageQuery,
-  respondWithList,
-  sortParameter,
-  UNKNOWN_FILTER,
-  UNKNOWN_SORT,
-} from '#platform/http/list/index.ts';
+import { pathParameter, TAGGED_HEADERS } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { listDeclaration, respondWithList } from '#platform/http/list/index.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { publicationsOfEvents } from '#publications/publication.queries.ts';
 import { Publication, PublicationQuery, Publications, PublicationsQuery } from '#publications/publication.schemas.ts';
@@ -29,7 +21,7 @@ import {
 } from '#publications/publication-json.ts';
 import { deleteEvent } from '../delete-event.ts';
 import { Event, EventListQuery, EventQuery, Events } from '../event.schemas.ts';
-import { EVENT, EVENT_ID } from '../event-examples.ts';
+import { EVENT, EVENT_ID, SERIES_ID } from '../event-examples.ts';
 import { eventJson, findEvent, loadExtras } from '../event-json.ts';
 import { EVENT_LIST, eventListJson } from '../event-list.ts';
 import {
@@ -92,26 +84,20 @@ export const removeEvent = defineEndpoint({
 /** Lists events. Before 1.5.0 only the first parameter `filter` counts. */
 export const listEvents = defineEndpoint({
   method: 'get',
-  path: '/api/events',
   access: apiRole('EVENTS_VIEW'),
   summary: 'List events',
   description: 'Returns the events that the account may read, in a stable order.',
-  query: z.object({
-    filter: z
-      .union([z.string(), z.array(z.string())])
-      .optional()
-      .meta({
-        description: `${filterHelp(EVENT_LIST)} If \`filter\` is repeated, one of them must match. \`start\` and \`technical_start\` take a period \`from/to\`, both ends included. \`agent_id\` is the capture agent of a scheduled event, \`technical_start\` the start of its recording.`,
-        example: `is_part_of:4fd0a1b2-91f4-4a55-9d0e-6f8f0a7c3b12,textFilter:sequences`,
-      }),
-    sort: sortParameter(EVENT_LIST, 'start_date:DESC,title:ASC'),
-    ...PageQuery.shape,
-    ...EventListQuery.shape,
+  ...listDeclaration(EVENT_LIST, {
+    path: '/api/events',
+    filter: z.union([z.string(), z.array(z.string())]).optional(),
+    filterHint:
+      'If `filter` is repeated, one of them must match. `start` and `technical_start` take a period `from/to`, both ends included. `agent_id` is the capture agent of a scheduled event, `technical_start` the start of its recording.',
+    filterExample: `is_part_of:${SERIES_ID},textFilter:sequences`,
+    sortExample: 'start_date:DESC,title:ASC',
+    flags: EventListQuery.shape,
+    page: { description: 'A page of events.', body: Events, example: [EVENT] },
+    refusals: [UNPARSABLE_FILTER],
   }),
-  answers: {
-    200: { description: 'A page of events.', body: Events, example: [EVENT], headers: listHeaders('/api/events') },
-  },
-  refusals: [UNKNOWN_FILTER, UNKNOWN_SORT, UNPARSABLE_FILTER, NO_WHOLE_NUMBER],
   handle: ({ c, query }, { database, addresses, catalogs }: EventServices) => {
     const { principal, version } = c.var;
     const wanted = query();

@@ -3,16 +3,8 @@ import { accessible } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { flag, NO_WHOLE_NUMBER } from '#platform/http/endpoint/endpoint-schemas.ts';
-import {
-  filterHelp,
-  listHeaders,
-  PageQuery,
-  respondWithList,
-  sortParameter,
-  UNKNOWN_FILTER,
-  UNKNOWN_SORT,
-} from '#platform/http/list/index.ts';
+import { flag } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { listDeclaration, listHeaders, PageQuery, respondWithList, UNKNOWN_SORT } from '#platform/http/list/index.ts';
 import { SeriesList, SeriesListQuery } from '../series.schemas.ts';
 import { SERIES } from '../series-examples.ts';
 import { SERIES_LIST, seriesRowsJson } from '../series-list.ts';
@@ -20,6 +12,7 @@ import { UNPARSABLE_END, UNPARSABLE_START } from '../series-refusals.ts';
 
 /** The size of a page without `limit` (compatibility 4.2). */
 const DEFAULT_LIMIT = 100;
+const PAGE = { description: 'A page of series.', body: SeriesList, example: [SERIES] };
 
 interface Services {
   config: { publicUrl: string };
@@ -28,26 +21,19 @@ interface Services {
 
 export const listSeries = defineEndpoint({
   method: 'get',
-  path: '/api/series',
   access: apiRole('SERIES_VIEW'),
   summary: 'List series',
   description: 'Returns the series that the account may read, in a stable order: at most 100 without `limit`.',
-  query: z.object({
-    filter: z
-      .string()
-      .optional()
-      .meta({
-        description: `${filterHelp(SERIES_LIST)} \`creationDate\` takes a period \`from/to\`.`,
-        example: 'title:Analysis I',
-      }),
-    sort: sortParameter(SERIES_LIST, 'title:ASC'),
-    ...PageQuery.shape,
-    ...SeriesListQuery.shape,
+  ...listDeclaration(SERIES_LIST, {
+    path: '/api/series',
+    filter: z.string().optional(),
+    filterHint: '`creationDate` takes a period `from/to`.',
+    filterExample: 'title:Analysis I',
+    sortExample: 'title:ASC',
+    flags: SeriesListQuery.shape,
+    page: PAGE,
+    refusals: [UNPARSABLE_START],
   }),
-  answers: {
-    200: { description: 'A page of series.', body: SeriesList, example: [SERIES], headers: listHeaders('/api/series') },
-  },
-  refusals: [UNKNOWN_FILTER, UNKNOWN_SORT, UNPARSABLE_START, NO_WHOLE_NUMBER],
   handle: ({ c, query }, { config, database }: Services) => {
     const { principal, version } = c.var;
     const wanted = query();
@@ -63,7 +49,6 @@ export const listSeries = defineEndpoint({
   },
 });
 
-const DEFAULT_COUNT = 100;
 const EARLIEST = '0001-01-01T00:00:00Z';
 const LATEST = '9999-12-30T00:00:00Z';
 
@@ -111,12 +96,7 @@ export const searchSeries = defineEndpoint({
     cursor: PageQuery.shape.cursor,
   }),
   answers: {
-    200: {
-      description: 'A page of series.',
-      body: SeriesList,
-      example: [SERIES],
-      headers: listHeaders('/api/series/series.json'),
-    },
+    200: { ...PAGE, headers: listHeaders('/api/series/series.json') },
   },
   refusals: [UNPARSABLE_START, UNPARSABLE_END, UNKNOWN_SORT],
   handle: ({ c, query }, { config, database }: Services) => {
@@ -129,7 +109,7 @@ export const searchSeries = defineEndpoint({
       sort: modernSort(wanted.sort),
       criteria: criteriaOf(wanted),
       page: { ...c.req.query(), limit: c.req.query('count') ?? '' },
-      defaultLimit: DEFAULT_COUNT,
+      defaultLimit: DEFAULT_LIMIT,
       json: (series) => seriesRowsJson(database, series, version, { withacl: false }),
     });
   },
