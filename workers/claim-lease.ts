@@ -17,7 +17,7 @@ export class Interrupted extends Error {
   }
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   claim: Claim;
   database: Database;
   /** For heartbeats. */

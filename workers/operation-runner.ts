@@ -21,7 +21,7 @@ import { reasonKey } from '#processing/reason-key.ts';
 import { Interrupted, Lease } from './claim-lease.ts';
 import { failureChange } from './operation-failure.ts';
 import type { Operation, OperationContext } from './operations/operation.ts';
-import { StorageFault, Workspace } from './workspace.ts';
+import { createWorkFolder, StorageFault, Workspace } from './workspace.ts';
 
 export interface RunnerOptions {
   /** Unique to this process. */
@@ -171,9 +171,10 @@ export class Runner {
     throw Object.assign(new Error(`Unknown operation "${claim.operation}".`), { permanent: true });
   }
 
-  #openWorkspace(lease: Lease, clock: Clock, log: Logger): Promise<Workspace> {
+  async #openWorkspace(lease: Lease, clock: Clock, log: Logger): Promise<Workspace> {
     const { workDir, storage, staging } = this.#options;
-    return Workspace.create(workDir, lease.claim.operationId, {
+    return new Workspace({
+      folder: await createWorkFolder(workDir, lease.claim.operationId),
       storage,
       staging,
       signal: lease.signal,

@@ -40,6 +40,11 @@ export function startReconciler(parts: ReconcilerParts, workDir: string): Worker
   const { config, database, watch, staging, storage, log } = parts;
   const { changesDays, scheduling } = config;
   const start = (name: string, pauseMs: number, run: () => Promise<unknown>) => startLoop(name, { pauseMs }, log, run);
+  const sweep = (what: string, message: string, run: () => Promise<number>) =>
+    start(`sweep of ${what}`, MINUTE_MS, async () => {
+      const swept = await run();
+      if (swept > 0) log.info({ [what]: swept }, message);
+    });
   return componentOf([
     start('recovery of lost operations', LOST_CHECK_MS, async () => {
       const recovered = await recoverLostOperations(database, watch.seen);
@@ -56,14 +61,8 @@ export function startReconciler(parts: ReconcilerParts, workDir: string): Worker
     }),
     start('sweep of idempotency keys', MINUTE_MS, () => sweepIdempotencyKeys(database, watch.seen)),
     start('sweep of sessions', MINUTE_MS, () => sweepSessions(database)),
-    start('sweep of drafts', MINUTE_MS, async () => {
-      const expired = await expireDrafts(database);
-      if (expired > 0) log.info({ drafts: expired }, 'unfinished drafts expired');
-    }),
-    start('sweep of uploads', MINUTE_MS, async () => {
-      const expired = await expireUploads(database);
-      if (expired > 0) log.info({ uploads: expired }, 'uploads expired');
-    }),
+    sweep('drafts', 'unfinished drafts expired', () => expireDrafts(database)),
+    sweep('uploads', 'uploads expired', () => expireUploads(database)),
     start('sweep of changes', MINUTE_MS, async () => {
       const swept = await sweepChanges(database, changesDays);
       const parked = await parkExpiredDeliveries(database);

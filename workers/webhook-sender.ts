@@ -53,15 +53,9 @@ export function startWebhooks(options: {
     fanOut(database),
   );
   const delivery = startLoop('delivery to webhooks', { pauseMs: POLL_MS }, log, deliver);
-  const component = componentOf(
+  return componentOf(
     [queueing, delivery],
     [notifications.listen(CHANGES_CHANNEL, queueing.wake), notifications.listen(DELIVERIES_CHANNEL, delivery.wake)],
+    () => Promise.all(underWay),
   );
-  return {
-    ...component,
-    close: async () => {
-      await component.close();
-      await Promise.all(underWay);
-    },
-  };
 }

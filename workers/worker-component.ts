@@ -6,13 +6,18 @@ export interface WorkerComponent {
   close(): Promise<void>;
 }
 
-/** Makes a component that closes its listeners, then its loops. */
-export function componentOf(loops: readonly Loop[], listeners: readonly { close(): void }[] = []): WorkerComponent {
+/** Makes a component that closes its listeners, then its loops. @param afterwards runs after that */
+export function componentOf(
+  loops: readonly Loop[],
+  listeners: readonly { close(): void }[] = [],
+  afterwards: () => Promise<unknown> = async () => undefined,
+): WorkerComponent {
   return {
     loops,
     close: async () => {
       for (const listener of listeners) listener.close();
       await Promise.all(loops.map((loop) => loop.close()));
+      await afterwards();
     },
   };
 }

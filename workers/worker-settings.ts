@@ -36,12 +36,7 @@ export function applyWorkerSettings(options: {
       else consumer.release();
     }
   });
-  const component = componentOf([loop], [notifications.listen(SETTINGS_CHANNEL, loop.wake)]);
-  return {
-    ...component,
-    close: async () => {
-      await component.close();
-      await forgetProcess(database, name).catch(() => undefined);
-    },
-  };
+  return componentOf([loop], [notifications.listen(SETTINGS_CHANNEL, loop.wake)], () =>
+    forgetProcess(database, name).catch(() => undefined),
+  );
 }

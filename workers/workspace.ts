@@ -67,15 +67,6 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     this.#touches.unref();
   }
 
-  /** Creates a workspace in a new folder below `workDir`. */
-  static async create(
-    workDir: string,
-    operationId: number,
-    options: Omit<WorkspaceOptions, 'folder'>,
-  ): Promise<Workspace> {
-    return new Workspace({ ...options, folder: await createWorkFolder(workDir, operationId) });
-  }
-
   /** Stores a file. Waits while the storage or the database is away, because a result may have taken hours. */
   readonly store = async (path: string, mediatype: string): Promise<StoredFile> => {
     const { signal, onOutage, onRecovered } = this.#options;
@@ -147,7 +138,7 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     const { staging, log } = this.#options;
     clearInterval(this.#touches);
     await staging.discard(this.#staged);
-    await removeWorkFolder(this.folder).catch((error) =>
+    await rm(this.folder, REMOVAL).catch((error) =>
       log.warn({ err: error }, 'the working folder could not be removed'),
     );
   }
@@ -205,6 +196,8 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
   }
 }
 
+const REMOVAL = { recursive: true, force: true };
+
 export async function createWorkFolder(workDir: string, operationId: number): Promise<string> {
   await mkdir(workDir, { recursive: true });
   return mkdtemp(join(workDir, `${operationId}-`));
@@ -214,10 +207,6 @@ export async function createWorkFolder(workDir: string, operationId: number): Pr
 export async function touchWorkFolder(folder: string): Promise<void> {
   const now = new Date();
   await utimes(folder, now, now).catch(() => undefined);
-}
-
-async function removeWorkFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
 }
 
 const ABANDONED_MS = 120_000;
@@ -236,7 +225,7 @@ export async function removeAbandonedFolders(database: Database, workDir: string
     .where('id', 'in', names.map(operationOf))
     .execute();
   const inUse = new Set(running.map(({ id }) => id));
-  for (const name of names) if (!inUse.has(operationOf(name))) await removeWorkFolder(join(workDir, name));
+  for (const name of names) if (!inUse.has(operationOf(name))) await rm(join(workDir, name), REMOVAL);
 }
 
 async function unusedFolders(workDir: string): Promise<string[]> {

@@ -25,7 +25,11 @@ export const cut: Operation = {
   async run({ eventId, database, log }) {
     const tracks = await sourceTracks(database, eventId);
     const catalog = await cuttingOf(database, eventId);
-    if (tracks.length === 0 || catalog === undefined) return (trx) => forget(trx, eventId);
+    if (tracks.length === 0 || catalog === undefined) {
+      return async (trx) => {
+        await trx.updateTable('tracks').set({ kept_parts: null }).where('event_id', '=', eventId).execute();
+      };
+    }
     const parts = partsOf(catalog);
     const kept = tracks.map((track) => ({ track, parts: partsWithin(parts, durationOf(track)) }));
     const duration = Math.round(Math.max(...kept.map((each) => lengthOf(each.parts))));
@@ -74,10 +78,6 @@ function nothingLeft(parts: readonly CutPart[], tracks: readonly SourceTrack[]):
   const where = `its first part begins at ${begin} s, but the recording ends at ${end} s`;
   const message = `The catalog ${CUTTING} leaves nothing of the recording: ${where}.`;
   return new MediaFailure(message, { permanent: true });
-}
-
-async function forget(trx: Database, eventId: string): Promise<void> {
-  await trx.updateTable('tracks').set({ kept_parts: null }).where('event_id', '=', eventId).execute();
 }
 
 async function keep(trx: Database, track: SourceTrack, parts: readonly KeptPart[] | null): Promise<void> {

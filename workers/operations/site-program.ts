@@ -1,26 +1,22 @@
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import { ConfigError } from '#platform/setting/value-kinds.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
-/** A program of the site cannot be run. Another attempt would fail too. */
-export class CommandRefused extends Error {
-  override name = 'CommandRefused';
-  readonly permanent = true;
-}
+const refusal = (message: string) => new MediaFailure(message, { permanent: true });
 
 /**
  * Returns the path of a program of the site.
  *
  * @param folder COMMANDS_DIR
- * @throws {CommandRefused} unless it is an executable file directly in that folder
+ * @throws {MediaFailure} unless it is an executable file directly in that folder
  */
 export async function locateProgram(folder: string | undefined, name: string): Promise<string> {
-  if (folder === undefined) throw new CommandRefused('The program cannot be run: COMMANDS_DIR is not set.');
+  if (folder === undefined) throw refusal('The program cannot be run: COMMANDS_DIR is not set.');
   if (!NAME.test(name)) {
-    throw new CommandRefused(`The program ${JSON.stringify(name)} must be the name of a file in COMMANDS_DIR.`);
+    throw refusal(`The program ${JSON.stringify(name)} must be the name of a file in COMMANDS_DIR.`);
   }
   const path = join(await realpath(folder).catch(() => folder), name);
   try {
@@ -32,7 +28,7 @@ export async function locateProgram(folder: string | undefined, name: string): P
   } catch {
     // Reported below.
   }
-  throw new CommandRefused(`COMMANDS_DIR has no executable file ${JSON.stringify(name)}.`);
+  throw refusal(`COMMANDS_DIR has no executable file ${JSON.stringify(name)}.`);
 }
 
 /**
