@@ -23,18 +23,18 @@ export const Organization = z
 
 const OrganizationProperties = TextByName.meta({ id: 'OrganizationProperties' });
 
+/** Declares an answer that is `application/json` in every version. */
+function plainJson(description: string, body: z.ZodType, example: unknown) {
+  return { 200: { description, plain: true, body, example } };
+}
+
 interface Services {
   config: { publicUrl: string };
 }
 
 const USERNAME = 'video-team';
 const propertiesOf = (publicUrl: string) => ({ 'org.opencastproject.engage.ui.url': publicUrl });
-const PROPERTIES = {
-  description: 'The properties.',
-  plain: true,
-  body: OrganizationProperties,
-  example: propertiesOf(EXAMPLE_URL),
-} as const;
+const PROPERTIES = plainJson('The properties.', OrganizationProperties, propertiesOf(EXAMPLE_URL));
 
 export const me = defineEndpoint({
   method: 'get',
@@ -42,20 +42,13 @@ export const me = defineEndpoint({
   access: ANY_API_ROLE,
   summary: 'The user of this request',
   description: 'The account that signed in, or the user it acts as.',
-  answers: {
-    200: {
-      description: 'The user.',
-      plain: true,
-      body: Me,
-      example: {
-        provider: 'inlet',
-        name: 'Video Team',
-        userrole: userRole(USERNAME),
-        email: 'video@example.org',
-        username: USERNAME,
-      },
-    },
-  },
+  answers: plainJson('The user.', Me, {
+    provider: 'inlet',
+    name: 'Video Team',
+    userrole: userRole(USERNAME),
+    email: 'video@example.org',
+    username: USERNAME,
+  }),
   handle: ({ c }) => {
     const { provider, name, email, username } = c.var.principal;
     return c.json({ provider, name, userrole: userRole(username), email, username });
@@ -68,14 +61,7 @@ export const myRoles = defineEndpoint({
   access: ANY_API_ROLE,
   summary: 'The roles of the user',
   description: 'All roles of the account, or of the user it acts as.',
-  answers: {
-    200: {
-      description: 'The roles.',
-      plain: true,
-      body: Roles,
-      example: ['ROLE_USER', userRole(USERNAME), 'ROLE_API', 'ROLE_API_EVENTS_VIEW'],
-    },
-  },
+  answers: plainJson('The roles.', Roles, ['ROLE_USER', userRole(USERNAME), 'ROLE_API', 'ROLE_API_EVENTS_VIEW']),
   handle: ({ c }) => c.json([...c.var.principal.roles]),
 });
 
@@ -85,9 +71,7 @@ export const organization = defineEndpoint({
   access: ANY_API_ROLE,
   summary: 'The organization',
   description: 'The only organization; it owns all resources.',
-  answers: {
-    200: { description: 'The organization.', plain: true, body: Organization, example: ORGANIZATION },
-  },
+  answers: plainJson('The organization.', Organization, ORGANIZATION),
   handle: ({ c }) => c.json(ORGANIZATION),
 });
 
@@ -97,7 +81,7 @@ export const organizationProperties = defineEndpoint({
   access: ADMINISTRATORS,
   summary: 'The properties of the organization',
   description: 'Requires an administrator.',
-  answers: { 200: PROPERTIES },
+  answers: PROPERTIES,
   handle: ({ c }, { config }: Services) => c.json(propertiesOf(config.publicUrl)),
 });
 
@@ -107,6 +91,6 @@ export const engageUrl = defineEndpoint({
   access: ['ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW'],
   summary: 'The URL of the watch pages',
   description: 'Requires the role `ROLE_UI_EVENTS_EMBEDDING_CODE_VIEW`.',
-  answers: { 200: PROPERTIES },
+  answers: PROPERTIES,
   handle: ({ c }, { config }: Services) => c.json(propertiesOf(config.publicUrl)),
 });

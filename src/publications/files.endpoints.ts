@@ -50,12 +50,8 @@ export const publishedFile = defineEndpoint({
       if ('refusal' in checked) return refuse(c, checked.refusal.status, checked.refusal.sentence);
       caching = privateUntil(checked.policy.validUntil);
     }
-    const address = {
-      publicationId: params.publication_id,
-      elementId: params.element_id,
-      filename: params.filename,
-    };
-    const file = await findPublishedFile(database, address);
+    const { publication_id: publicationId, element_id: elementId, filename } = params;
+    const file = await findPublishedFile(database, { publicationId, elementId, filename });
     const served = file && (await serveFile(c, storage, file, headersOf(file, caching)));
     return served ?? refuse(c, 404, 'The file does not exist or is no longer published.');
   },

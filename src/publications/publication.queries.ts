@@ -41,10 +41,7 @@ export async function findWatchableRecording(database: Queryable, publicationId:
 }
 
 /** Returns the published file with this address. */
-export async function findPublishedFile(
-  database: Queryable,
-  address: { publicationId: string; elementId: string; filename: string },
-) {
+export async function findPublishedFile(database: Queryable, address: Required<PublishedAddress>) {
   if (!isUuid(address.publicationId) || !isUuid(address.elementId)) return undefined;
   const file = await database
     .selectFrom('publication_elements')

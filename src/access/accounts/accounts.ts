@@ -12,13 +12,7 @@ export interface StoredAccount extends Selectable<Account> {
   agent_id: string | null;
 }
 
-interface NewAccount {
-  username: string;
-  password_hash: string;
-  name: string;
-  email: string;
-  roles: string[];
-}
+type NewAccount = Omit<Selectable<Account>, 'created_at'>;
 
 const USERNAME = /^[^:\p{Cc}]{1,128}$/u;
 

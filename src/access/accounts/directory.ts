@@ -40,11 +40,8 @@ export class Directory {
     if (username === this.#admin.username) {
       const admin = { username, name: 'Administrator', email: '', roles: [ROLE_ADMIN], agent_id: null };
       // Each process computes a different hash, so the password itself is the credential.
-      return {
-        principal: principalOf(admin),
-        passwordHash: await this.adminHash(),
-        credential: this.#admin.password,
-      };
+      const passwordHash = await this.adminHash();
+      return { principal: principalOf(admin), passwordHash, credential: this.#admin.password };
     }
     const account = await findAccount(this.#database, username);
     if (!account) return undefined;
@@ -56,8 +53,7 @@ export class Directory {
   async findAgent(username: string): Promise<KnownAgent | undefined> {
     if (username === this.#admin.username) return undefined;
     const agent = await findAgentAccount(this.#database, username);
-    if (!agent) return undefined;
-    return { principal: principalOf(agent), secrets: { md5: agent.md5, sha256: agent.sha256 } };
+    return agent && { principal: principalOf(agent), secrets: { md5: agent.md5, sha256: agent.sha256 } };
   }
 
   /** Reserves the user role for an identity provider's user. @returns the kind of holder if another user has the role */

@@ -46,12 +46,9 @@ export const EVERY_ACCOUNT: readonly string[] = ['ROLE_USER'];
 /** Access for administrators only. */
 export const ADMINISTRATORS: readonly string[] = [];
 
-const rule = (method: string, path: string, access: Access, since?: ApiVersion): Rule => ({
-  method,
-  path,
-  access,
-  ...(since && { since }),
-});
+const rule = (method: string, path: string, access: Access, since: ApiVersion = '1.0.0'): Rule => {
+  return { method, path, access, since };
+};
 const savePlaylist = apiRole('PLAYLISTS_CREATE', 'PLAYLISTS_EDIT');
 
 /** Contract endpoints that are not implemented (compatibility 1.3): callers with the role get 404 or 405. */

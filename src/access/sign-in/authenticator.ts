@@ -56,16 +56,11 @@ export class Authenticator {
     const known = this.#cache.get(this.#cache.digest(username, password));
     const isFresh = known && this.#now() - known.readAt < FRESH_MS;
     if (isFresh && this.#proven.get(this.#proven.digest(username, password, address))) return known.principal;
-    return (await this.#signIn(username, password, address, isFresh ? known : undefined))?.principal;
+    return (await this.signIn(username, password, address, isFresh ? known : undefined))?.principal;
   }
 
-  /** Authenticates like `authenticate`, but always reads the account. */
-  signIn(username: string, password: string, address: string): Promise<KnownAccount | undefined> {
-    return this.#signIn(username, password, address);
-  }
-
-  /** @param known an account whose password was verified recently */
-  async #signIn(
+  /** Authenticates like `authenticate`, but always reads the account. @param known one that was verified recently */
+  async signIn(
     username: string,
     password: string,
     address: string,

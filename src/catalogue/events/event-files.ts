@@ -67,8 +67,7 @@ export async function insertAttachments(
   const present = await trx.selectFrom('attachments').select('flavor').where('event_id', '=', eventId).execute();
   const flavors = new Set(present.map(({ flavor }) => flavor));
   const wanted = attachments.filter(({ flavor }) => !flavors.has(flavor));
-  const dropped = attachments.filter((attachment) => !wanted.includes(attachment));
-  const droppedKeys = dropped.map(({ objectKey }) => objectKey);
+  const droppedKeys = attachments.filter(({ flavor }) => flavors.has(flavor)).map(({ objectKey }) => objectKey);
   await releaseObjects(trx, droppedKeys);
   if (wanted.length === 0) return;
   const rows = wanted.map(({ objectKey, tags = [], ...file }) => {

@@ -19,7 +19,8 @@ import { type NewTrack, trackRow } from './event-files.ts';
 import type { StoredTrack } from './event-state.ts';
 
 /** The parts of an event that an edit can change. */
-export type EventPart = 'metadata' | 'acl' | 'scheduling' | 'processing' | 'tracks';
+export const EVENT_PARTS = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'] as const;
+type EventPart = (typeof EVENT_PARTS)[number];
 
 /** The columns that differ between new events of one request. */
 export type OwnColumns = Required<Pick<Insertable<Event>, 'id' | 'title' | 'start_date' | 'created' | 'duration'>>;

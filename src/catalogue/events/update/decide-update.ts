@@ -31,10 +31,8 @@ import {
   UPLOADED_ALREADY,
 } from '../event-refusals.ts';
 import type { EventState, StoredTrack } from '../event-state.ts';
-import type { EventPart, EventWrite } from '../write-events.ts';
+import { EVENT_PARTS, type EventWrite } from '../write-events.ts';
 import type { AclEdit, EventEdits, MetadataEdit, SchedulingEdit, TrackEdit, UpdateRefusals } from './event-edits.ts';
-
-const EVENT_PARTS: readonly EventPart[] = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'];
 
 /** The result of deciding an update. */
 export interface Decision {
