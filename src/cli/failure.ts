@@ -1,3 +1,4 @@
+import { BackupError } from '#maintenance/backup/manifest.ts';
 import { EmbeddedDatabaseError } from '#platform/database/embedded/embedded-paths.ts';
 import { ConfigError } from '#platform/setting/value-kinds.ts';
 
@@ -6,15 +7,14 @@ export class CommandError extends Error {
   override name = 'CommandError';
 }
 
+const EXPECTED = [CommandError, BackupError, ConfigError, EmbeddedDatabaseError];
 /** Limits circular causes. */
 const MOST_CAUSES = 8;
 
 /** Returns the text to print: the message of an expected error, stack and causes of other errors. */
 export function explain(error: unknown): string {
-  if (error instanceof CommandError || error instanceof ConfigError || error instanceof EmbeddedDatabaseError) {
-    return error.message;
-  }
   if (!(error instanceof Error)) return String(error);
+  if (EXPECTED.some((expected) => error instanceof expected)) return error.message;
   return [error.stack ?? error.message, ...causes(error).map((text) => `Caused by: ${text}`)].join('\n');
 }
 

@@ -300,7 +300,7 @@ describe('a restoration', () => {
     await (damaged ? writeFile(path, damaged) : rm(path));
     const elsewhere = await emptySystem();
     await expect(say(restoreCommand, elsewhere, [folder])).rejects.toThrow(
-      expect.objectContaining({ name: 'CommandError', message: expect.stringContaining(path) }),
+      expect.objectContaining({ name: 'BackupError', message: expect.stringContaining(path) }),
     );
     expect(await rows(elsewhere.databaseUrl, 'SELECT FROM events')).toEqual([]);
   });

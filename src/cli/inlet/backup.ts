@@ -1,15 +1,9 @@
 import { resolve } from 'node:path';
-import {
-  BackupFolderInUse,
-  BackupInProgress,
-  requireBackupFolder,
-  systemOf,
-  takeBackup,
-} from '#maintenance/backup/backup.ts';
+import { requireBackupFolder, systemOf, takeBackup } from '#maintenance/backup/backup.ts';
 import { formatBytes } from '#platform/text/units.ts';
-import manifest from '../../../package.json' with { type: 'json' };
+import packageJson from '../../../package.json' with { type: 'json' };
 import { type Command, parseArguments, UsageError } from '../command.ts';
-import { CommandError } from '../failure.ts';
+import { prepareDatabase } from '../prepare-database.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { withConnections } from './connections.ts';
@@ -30,35 +24,25 @@ export const backupCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
     const { values, positionals } = parseArguments(args, OPTIONS, USAGE, 1);
+    const { digests = false } = values;
     const [named] = positionals;
     if (!named) throw new UsageError('DIR is missing.', USAGE);
-    return withConnections(environment, 'backup', async ({ config, storage, client }) => {
+    return withConnections(environment, 'backup', prepareDatabase, async ({ config, storage, connect }) => {
       const folder = resolve(callersFolder(environment), named);
+      const [client, keeper] = [await connect(), await connect()];
+      const system = await systemOf(client);
+      await requireBackupFolder(folder, { dataDir: config.dataDir, system });
       const progress = showProgress('backup', screen);
       const onProgress = (bytes: number, all: number) =>
         progress.update(all === 0 ? 1 : Math.min(1, bytes / all), `${formatBytes(bytes)} of objects`);
-      const [reader, keeper] = [await client(), await client()];
-      const { version } = manifest;
-      const system = await systemOf(reader);
-      const { digests = false } = values;
-      const parts = { client: reader, keeper, storage, version, system, digests, signal, onProgress };
-      try {
-        await requireBackupFolder(folder, { dataDir: config.dataDir, system });
-        const { manifest: taken, lacking } = await takeBackup(folder, parts);
-        for (const { key, reason } of lacking) print(`${key}: ${reason}`);
-        const rows = Object.values(taken.tables).reduce((sum, count) => sum + count, 0);
-        print(
-          `${rows} rows and ${taken.objects} objects (${formatBytes(taken.bytes)}) as of ${taken.taken}${
-            lacking.length > 0 ? `; ${lacking.length} objects are missing or damaged` : ''
-          }.`,
-        );
-        return lacking.length === 0 ? 0 : 1;
-      } catch (error) {
-        const isExpected = error instanceof BackupInProgress || error instanceof BackupFolderInUse;
-        throw isExpected ? new CommandError(error.message) : error;
-      } finally {
-        progress.stop();
-      }
+      const { version } = packageJson;
+      const parts = { client, keeper, storage, version, system, digests, signal, onProgress };
+      const { manifest, lacking } = await takeBackup(folder, parts).finally(progress.stop);
+      for (const { key, reason } of lacking) print(`${key}: ${reason}`);
+      const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0);
+      const found = `${rows} rows and ${manifest.objects} objects (${formatBytes(manifest.bytes)}) as of ${manifest.taken}`;
+      print(lacking.length === 0 ? `${found}.` : `${found}; ${lacking.length} objects are missing or damaged.`);
+      return lacking.length === 0 ? 0 : 1;
     });
   },
 };

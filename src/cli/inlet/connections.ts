@@ -7,7 +7,7 @@ import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { createPool } from '#platform/database/pool.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { CommandError, connectionFailure } from '../failure.ts';
-import { prepareDatabase, reachable } from '../prepare-database.ts';
+import { reachable } from '../prepare-database.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 
 export interface Connections {
@@ -16,11 +16,11 @@ export interface Connections {
   database: Database;
   storage: ObjectStorage;
   /** Opens another connection, for long statements. */
-  client(): Promise<pg.Client>;
+  connect(): Promise<pg.Client>;
 }
 
 /** Opens the configured storage. @throws {CommandError} if it cannot be read */
-export async function openStorage(config: Config): Promise<ObjectStorage> {
+async function openStorage(config: Config): Promise<ObjectStorage> {
   const { storage: place, uploadMemoryBytes } = config;
   const storage = await place.open(uploadMemoryBytes);
   try {
@@ -32,22 +32,20 @@ export async function openStorage(config: Config): Promise<ObjectStorage> {
   }
 }
 
-/** Opens a connection to the database, which the caller closes. @throws {CommandError} if the database does not answer */
-export async function openClient(databaseUrl: string, applicationName: string): Promise<pg.Client> {
-  const client = createClient(databaseUrl, MIGRATION_LIMITS, applicationName);
-  client.on('error', () => undefined);
-  await reachable(databaseUrl, () => client.connect());
-  return client;
-}
-
-/** Opens the configured database and storage, and closes them after the work. */
-export async function withConnections<T>(
+/**
+ * Opens the configured database and storage, and closes them after the work.
+ *
+ * @param findUrl returns the URL of the database
+ * @throws {CommandError} if the database or the storage cannot be used
+ */
+export async function withConnections(
   environment: NodeJS.ProcessEnv,
   name: string,
-  work: (connections: Connections) => Promise<T>,
-): Promise<T> {
+  findUrl: (config: Config) => Promise<string>,
+  work: (connections: Connections) => Promise<number>,
+): Promise<number> {
   const config = loadConfig(environment);
-  const databaseUrl = await prepareDatabase(config);
+  const databaseUrl = await findUrl(config);
   const storage = await openStorage(config);
   const applicationName = `inlet ${name}`;
   const pool = createPool(databaseUrl, { max: 4, applicationName, onError: () => undefined });
@@ -58,9 +56,11 @@ export async function withConnections<T>(
       databaseUrl,
       database: createDatabase(pool),
       storage,
-      client: async () => {
-        const client = await openClient(databaseUrl, applicationName);
+      connect: async () => {
+        const client = createClient(databaseUrl, MIGRATION_LIMITS, applicationName);
+        client.on('error', () => undefined);
         clients.push(client);
+        await reachable(databaseUrl, () => client.connect());
         return client;
       },
     });
@@ -70,15 +70,13 @@ export async function withConnections<T>(
   }
 }
 
-/** Returns the folder and the manifest of a backup. @throws {CommandError} if the folder has no complete backup */
+/** Returns the folder and the manifest of a complete backup. @throws {CommandError | BackupError} */
 export async function openBackup(
   environment: NodeJS.ProcessEnv,
   name: string,
 ): Promise<{ folder: string; manifest: Manifest }> {
   const folder = resolve(callersFolder(environment), name);
-  const manifest = await readManifest(folder).catch((error) => {
-    throw new CommandError(error.message);
-  });
+  const manifest = await readManifest(folder);
   if (!manifest) throw new CommandError(`${folder} contains no complete backup.`);
   return { folder, manifest };
 }

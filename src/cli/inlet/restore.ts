@@ -1,15 +1,13 @@
-import { BackupDamaged, type Manifest } from '#maintenance/backup/manifest.ts';
-import { DatabaseInUse, requireUnused, restoreBackup } from '#maintenance/backup/restore.ts';
-import { loadConfig } from '#platform/config/config.ts';
-import { allMigrations, appliedMigrations, migrate, pendingMigrations } from '#platform/database/migrate.ts';
+import type pg from 'pg';
+import type { Manifest } from '#maintenance/backup/manifest.ts';
+import { requireUnused, restoreBackup } from '#maintenance/backup/restore.ts';
+import { allMigrations, appliedMigrations, migrate } from '#platform/database/migrate.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import { type Command, parseArguments, UsageError } from '../command.ts';
 import { CommandError } from '../failure.ts';
-import { applyMigrations, findDatabase, reachable } from '../prepare-database.ts';
+import { applyMigrations, findDatabase } from '../prepare-database.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { openBackup, openClient, openStorage } from './connections.ts';
-
-const APPLICATION_NAME = 'inlet restore';
+import { openBackup, withConnections } from './connections.ts';
 
 const USAGE = `npm run inlet -- restore DIR [--replace]
 
@@ -26,54 +24,34 @@ export const restoreCommand: Command = {
     const [named] = positionals;
     if (!named) throw new UsageError('DIR is missing.', USAGE);
     const { folder, manifest } = await openBackup(environment, named);
-    const config = loadConfig(environment);
-    const url = await findDatabase(config);
-    await reachable(url, () => pendingMigrations(url));
-    const storage = await openStorage(config);
-    const progress = showProgress('restore', screen);
-    const onProgress = (bytes: number) =>
-      progress.update(manifest.bytes === 0 ? 1 : bytes / manifest.bytes, `${formatBytes(bytes)} of objects`);
-    try {
-      const { replace = false } = values;
-      await prepare(url, manifest, replace);
-      const client = await openClient(url, APPLICATION_NAME);
+    const { replace = false } = values;
+    return withConnections(environment, 'restore', findDatabase, async ({ databaseUrl, storage, connect }) => {
+      const client = await connect();
+      await requireUnused(client, replace);
+      await requireMigrations(client, manifest);
+      await migrate(databaseUrl, undefined, manifest.migrations);
+      const progress = showProgress('restore', screen);
+      const onProgress = (bytes: number) =>
+        progress.update(manifest.bytes === 0 ? 1 : bytes / manifest.bytes, `${formatBytes(bytes)} of objects`);
       const parts = { client, storage, replace, signal, onProgress };
-      const lacking = await restoreBackup(folder, manifest, parts).finally(() => client.end().catch(() => undefined));
-      await applyMigrations(url);
+      const lacking = await restoreBackup(folder, manifest, parts).finally(progress.stop);
+      await applyMigrations(databaseUrl);
       for (const { key, reason } of lacking) print(`${key}: ${reason}`);
       print(`Restored the state of ${manifest.taken}${lacking.length > 0 ? ', except these objects' : ''}.`);
       return lacking.length === 0 ? 0 : 1;
-    } catch (error) {
-      const isExpected = error instanceof BackupDamaged || error instanceof DatabaseInUse;
-      throw isExpected ? new CommandError(error.message) : error;
-    } finally {
-      progress.stop();
-      await storage.close();
-    }
+    });
   },
 };
 
-/**
- * Creates the tables of the backup's version.
- *
- * @throws {DatabaseInUse}
- * @throws {CommandError} if the backup is newer than this version, or the database newer than the backup
- */
-async function prepare(url: string, manifest: Manifest, replace: boolean): Promise<void> {
+/** @throws {CommandError} if the backup is newer than this version, or the database newer than the backup */
+async function requireMigrations(client: pg.Client, { version, migrations }: Manifest): Promise<void> {
   const known = await allMigrations();
-  const unknown = manifest.migrations.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    throw new CommandError(`The backup was made by a newer version, ${manifest.version} (migration ${unknown[0]}).`);
+  const unknown = migrations.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new CommandError(`The backup was made by a newer version, ${version} (migration ${unknown}).`);
   }
-  const client = await openClient(url, APPLICATION_NAME);
-  try {
-    await requireUnused(client, replace);
-    const later = (await appliedMigrations(client)).filter((name) => !manifest.migrations.includes(name));
-    if (later.length > 0) {
-      throw new CommandError(`The database is newer than the backup (migration ${later[0]}). Use an empty database.`);
-    }
-  } finally {
-    await client.end();
+  const later = (await appliedMigrations(client)).find((name) => !migrations.includes(name));
+  if (later !== undefined) {
+    throw new CommandError(`The database is newer than the backup (migration ${later}). Use an empty database.`);
   }
-  await migrate(url, undefined, manifest.migrations);
 }

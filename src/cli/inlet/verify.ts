@@ -7,6 +7,7 @@ import { verify } from '#maintenance/verify/verify.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import { type Command, parseArguments, UsageError } from '../command.ts';
 import { CommandError } from '../failure.ts';
+import { prepareDatabase } from '../prepare-database.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { type Connections, openBackup, withConnections } from './connections.ts';
 
@@ -36,9 +37,9 @@ export const verifyCommand: Command = {
     const { digests = false } = values;
     if (values.from !== undefined && !values.repair) throw new UsageError('--from requires --repair.', USAGE);
     const backup = values.from === undefined ? undefined : (await openBackup(environment, values.from)).folder;
-    return withConnections(environment, 'verify', async (connections) => {
-      const { config, storage, client } = connections;
-      const [rows, look] = [await client(), await client()];
+    return withConnections(environment, 'verify', prepareDatabase, async (connections) => {
+      const { config, storage, connect } = connections;
+      const [rows, look] = [await connect(), await connect()];
       if (!(await lockNotes(look))) throw new CommandError('Another verification is running.');
       const notes = new Notes(join(config.dataDir, 'verify.jsonl'));
       const from = values.resume ? await notes.resume({ digests }) : undefined;
@@ -82,13 +83,13 @@ export const verifyCommand: Command = {
 
 /** @returns the number of remaining problems */
 async function repairFindings(
-  { database, storage, client }: Connections,
+  { database, storage, connect }: Connections,
   notes: Notes,
   backup: string | undefined,
   print: (line: string) => void,
 ): Promise<number> {
   let left = 0;
-  for await (const result of repair(notes.findings(), { database, look: await client(), storage, backup })) {
+  for await (const result of repair(notes.findings(), { database, look: await connect(), storage, backup })) {
     const { finding, state, note } = result;
     if (state === 'left') left += 1;
     print(`${describeFinding(finding)}\n  ${state}: ${note}`);

@@ -5,7 +5,7 @@ import { blockRemovals } from '#platform/storage/staging-sweep.ts';
 import type { ObjectReader } from '../digests.ts';
 import { copyObjects, type MissingObject, removeOthers } from './backup-objects.ts';
 import { dumpDatabase, listedObjects } from './dump.ts';
-import { databaseFolder, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { BackupError, databaseFolder, type Manifest, readManifest, writeManifest } from './manifest.ts';
 
 /** The parts of a backup. Each client is used for nothing else. */
 interface BackupParts {
@@ -23,25 +23,19 @@ interface BackupParts {
   onProgress(bytes: number, all: number): void;
 }
 
-/** Another backup is in progress. */
-export class BackupInProgress extends Error {
-  override name = 'BackupInProgress';
-}
-
 /**
  * Takes a backup while the system runs: a snapshot of the tables, then the objects that they name, which are not
  * removed before the end even if their events are deleted. A folder with an earlier backup gets the new objects only;
  * that backup stays valid until this one is complete.
  * @returns the manifest, and the objects that the backup lacks
- * @throws {BackupInProgress}
+ * @throws {BackupError}
  */
 export async function takeBackup(
   folder: string,
   { client, keeper, storage, version, system, digests, signal, onProgress }: BackupParts,
 ): Promise<{ manifest: Omit<Manifest, 'format'>; lacking: MissingObject[] }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (!(await blockRemovals(keeper)))
-    throw new BackupInProgress('Another backup is in progress. Wait for it to finish.');
+  if (!(await blockRemovals(keeper))) throw new BackupError('Another backup is in progress. Wait for it to finish.');
   await removeDatabases(folder, (await readManifest(folder))?.database);
   const taken = new Date();
   const name = databaseFolder(taken);
@@ -79,16 +73,11 @@ async function removeDatabases(folder: string, except: string | undefined): Prom
 /** Names in a backup folder, complete or not, and the folder that file systems create. */
 const OURS = /^(objects|manifest\.json(\.new)?|database-[0-9TZ]+|lost\+found)$/;
 
-/** The folder cannot hold the backup. */
-export class BackupFolderInUse extends Error {
-  override name = 'BackupFolderInUse';
-}
-
 /**
  * Rejects a folder in which a backup would replace or remove other files.
  * @param dataDir folder of the installation's objects
  * @param system identifier of the installation (`systemOf`)
- * @throws {BackupFolderInUse}
+ * @throws {BackupError}
  */
 export async function requireBackupFolder(
   folder: string,
@@ -96,21 +85,19 @@ export async function requireBackupFolder(
 ): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new BackupFolderInUse(`${folder} cannot be used as backup folder: ${error.message}`);
+    throw new BackupError(`${folder} cannot be used as backup folder: ${error.message}`);
   });
   const [storage, objects] = await Promise.all([dataDir, folder].map(objectsOf));
   if (storage !== undefined && storage === objects)
-    throw new BackupFolderInUse(`${folder} holds the objects of Inlet. Use another folder.`);
+    throw new BackupError(`${folder} holds the objects of Inlet. Use another folder.`);
   const foreign = names.find((name) => !OURS.test(name));
   if (foreign !== undefined)
-    throw new BackupFolderInUse(
+    throw new BackupError(
       `${folder} contains "${foreign}", which is not part of a backup. Use an empty folder or the folder of an earlier backup.`,
     );
-  const manifest = await readManifest(folder).catch((error) => {
-    throw new BackupFolderInUse(error.message);
-  });
+  const manifest = await readManifest(folder);
   if (manifest?.system !== undefined && manifest.system !== system)
-    throw new BackupFolderInUse(
+    throw new BackupError(
       `${folder} holds the backup of another database, which would be replaced. Use another folder, or check DATABASE_URL.`,
     );
 }

@@ -141,7 +141,7 @@ export async function* listedObjects(folder: string): AsyncGenerator<BackedUpObj
 /**
  * Finds objects in the list of a backup, by the same key or the same content.
  * @returns the listed objects, by key and by `contentOf`
- * @throws {BackupDamaged}
+ * @throws {BackupError}
  */
 export async function findInBackup(
   folder: string,

@@ -3,6 +3,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { tryParseJson } from '#platform/text/json.ts';
 
+/** An expected failure of a backup or restore. The message says what to do. */
+export class BackupError extends Error {
+  override name = 'BackupError';
+}
+
 const NAME = 'manifest.json';
 const FORMAT = 1;
 
@@ -28,15 +33,19 @@ export function databaseFolder(taken: Date): string {
   return `database-${taken.toISOString().replaceAll(/[^0-9TZ]/g, '')}`;
 }
 
-/** Reads the manifest of a backup. @returns undefined if the folder holds no complete backup */
+/**
+ * Reads the manifest of a backup.
+ * @returns undefined if the folder holds no complete backup
+ * @throws {BackupError}
+ */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const text = await readFile(join(folder, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw error;
+    throw new BackupError(error.message);
   });
   if (text === undefined) return undefined;
   const parsed = Schema.safeParse(tryParseJson(text));
-  if (!parsed.success) throw new Error(`${join(folder, NAME)} has a format that this version cannot read.`);
+  if (!parsed.success) throw new BackupError(`${join(folder, NAME)} has a format that this version cannot read.`);
   return parsed.data;
 }
 
@@ -53,15 +62,10 @@ export async function writeManifest(folder: string, manifest: Omit<Manifest, 'fo
   await rename(`${path}.new`, path);
 }
 
-/** The backup is damaged. */
-export class BackupDamaged extends Error {
-  override name = 'BackupDamaged';
-}
-
 /** Returns the error to throw for a file of a backup that cannot be read or was overwritten. */
 export function unreadable(path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isOfFile = code === 'ENOENT' || code === 'EIO' || code.startsWith('Z_') || error instanceof SyntaxError;
   if (!isOfFile) return error;
-  return new BackupDamaged(`The backup is damaged: ${path} cannot be read (${(error as Error).message}).`);
+  return new BackupError(`The backup is damaged: ${path} cannot be read (${(error as Error).message}).`);
 }

@@ -9,7 +9,7 @@ import { forEachConcurrent, serializeByKey } from '../concurrency.ts';
 import { digestOf, type ObjectReader, sizeOf } from '../digests.ts';
 import { type BackedUpObject, type MissingObject, storeAsItIs, storeFromBackup } from './backup-objects.ts';
 import { columnList, listedObjects, type Table, tableFile, tablesInOrder, tablesLeftOut } from './dump.ts';
-import { BackupDamaged, type Manifest, unreadable } from './manifest.ts';
+import { BackupError, type Manifest, unreadable } from './manifest.ts';
 
 const CONCURRENCY = 4;
 const LACKING = 'the backup does not have it as its row describes it';
@@ -29,7 +29,7 @@ interface RestoreParts {
 /**
  * Restores objects and tables, the objects first. An interrupted restore can be repeated.
  * @returns the objects that the backup lacks or has in another form than their rows say
- * @throws {DatabaseInUse}
+ * @throws {BackupError}
  */
 export async function restoreBackup(
   folder: string,
@@ -70,21 +70,16 @@ async function isSound(
   return sha256 === null || (await digestOf(storage, key, signal)) === sha256;
 }
 
-/** The database is in use or holds data. The message says what to do. */
-export class DatabaseInUse extends Error {
-  override name = 'DatabaseInUse';
-}
-
 /**
+ * Rejects a database that is in use or holds data.
  * @param replace allows the restore to replace existing data
- * @throws {DatabaseInUse}
+ * @throws {BackupError}
  */
 export async function requireUnused(client: pg.Client, replace: boolean): Promise<void> {
   const [user] = await otherUsers(client);
-  if (user !== undefined)
-    throw new DatabaseInUse(`The database is in use by "${user}". Stop all Inlet processes first.`);
+  if (user !== undefined) throw new BackupError(`The database is in use by "${user}". Stop all Inlet processes first.`);
   if (!replace && (await holdsData(client)))
-    throw new DatabaseInUse('The database holds data, which would be lost. Use --replace to overwrite it.');
+    throw new BackupError('The database holds data, which would be lost. Use --replace to overwrite it.');
 }
 
 async function otherUsers(client: pg.Client): Promise<string[]> {
@@ -107,7 +102,7 @@ async function holdsData(client: pg.Client): Promise<boolean> {
  * Fills the tables from a dump, all or none. Triggers are disabled, because the dump includes derived columns.
  * @param options.rows the expected number of rows of each table
  * @param options.mayReplace called when the tables are locked; throws if their rows must stay
- * @throws {BackupDamaged}
+ * @throws {BackupError}
  */
 async function loadDatabase(
   client: pg.Client,
@@ -148,14 +143,14 @@ async function loadTable(
   expected: number | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  if (expected === undefined) throw new BackupDamaged(`The backup has no table ${table.name}.`);
+  if (expected === undefined) throw new BackupError(`The backup has no table ${table.name}.`);
   const rows = client.query(copyFrom(`COPY "${table.name}" (${columnList(table)}) FROM STDIN`));
   const file = tableFile(folder, table.name);
   await pipeline(createReadStream(file), createGunzip(), rows, { signal }).catch((error) => {
     throw unreadable(file, error);
   });
   if (rows.rowCount !== expected) {
-    throw new BackupDamaged(`The backup has ${rows.rowCount} rows of ${table.name} instead of ${expected}.`);
+    throw new BackupError(`The backup has ${rows.rowCount} rows of ${table.name} instead of ${expected}.`);
   }
 }
 
