@@ -32,8 +32,9 @@ import { listProvider, listProviderNames } from '#metadata/list-providers.endpoi
 import { allUpdates, eventUpdates } from '#notifications/stream/updates.endpoints.ts';
 import * as deliveries from '#notifications/webhooks/deliveries.endpoints.ts';
 import * as webhooks from '#notifications/webhooks/webhooks.endpoints.ts';
-import { apiDocument, apiInfo, apiVersions, defaultVersion, type ServedDocument } from '#openapi/base.endpoints.ts';
+import { apiDocument, apiInfo, apiVersions, defaultVersion } from '#openapi/base.endpoints.ts';
 import type { Group } from '#openapi/document.ts';
+import type { ServedDocument } from '#openapi/served-document.ts';
 import * as opencast from '#opencast/wing.ts';
 import * as pages from '#pages/wing.ts';
 import type { Wing } from '#platform/http/app/assemble-app.ts';

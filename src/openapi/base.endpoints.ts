@@ -3,8 +3,12 @@ import { matchesNone } from '#platform/http/answer/etag.ts';
 import { API_VERSIONS, NEWEST_VERSION } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { EXAMPLE_URL, TAGGED_HEADERS } from '#platform/http/endpoint/endpoint-schemas.ts';
+import type { ServedDocument } from './served-document.ts';
 
-const Version = z.enum(API_VERSIONS.map((version) => `v${version}` as const));
+const ALL = API_VERSIONS.map((version) => `v${version}` as const);
+const DEFAULT = `v${NEWEST_VERSION}` as const;
+const VERSIONS = { versions: ALL, default: DEFAULT };
+const Version = z.enum(ALL);
 
 /** Address and newest version of the API. */
 const ApiInfo = z
@@ -16,13 +20,6 @@ const ApiVersions = z.object({ versions: z.array(Version), default: Version }).m
 
 /** The version for requests that ask for none. */
 const DefaultVersion = z.object({ default: Version }).meta({ id: 'DefaultVersion' });
-
-const DEFAULT = `v${NEWEST_VERSION}` as const;
-const VERSIONS = { versions: API_VERSIONS.map((version) => `v${version}` as const), default: DEFAULT };
-
-interface Services {
-  config: { publicUrl: string };
-}
 
 export const apiInfo = defineEndpoint({
   method: 'get',
@@ -38,7 +35,8 @@ export const apiInfo = defineEndpoint({
       example: { url: `${EXAMPLE_URL}/api`, version: DEFAULT },
     },
   },
-  handle: ({ c }, { config }: Services) => c.json({ url: `${config.publicUrl}/api`, version: DEFAULT }),
+  handle: ({ c }, { config }: { config: { publicUrl: string } }) =>
+    c.json({ url: `${config.publicUrl}/api`, version: DEFAULT }),
 });
 
 export const apiVersions = defineEndpoint({
@@ -62,12 +60,6 @@ export const defaultVersion = defineEndpoint({
   },
   handle: ({ c }) => c.json({ default: DEFAULT }),
 });
-
-/** The OpenAPI document with the public URL of this server. */
-export interface ServedDocument {
-  text: string;
-  etag: string;
-}
 
 export const apiDocument = defineEndpoint({
   method: 'get',
