@@ -28,6 +28,18 @@ export async function forEachConcurrent<T>(
   if (fault) throw fault.error;
 }
 
+/** Groups items into arrays of at most `size`. */
+export async function* inBatches<T>(items: AsyncIterable<T> | Iterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
 /** Serializes the work on items with the same key, because rows of two tables may name one object. */
 export function serializeByKey<T extends { key: string }>(
   work: (item: T) => Promise<unknown>,

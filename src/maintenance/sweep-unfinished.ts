@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import { inBatches } from './concurrency.ts';
 
 const BATCH = 500;
 
@@ -14,25 +15,17 @@ export async function sweepUnfinished(
   storage: Pick<ObjectStorage, 'unfinished' | 'removeUnfinished'>,
 ): Promise<number> {
   let swept = 0;
-  let batch = new Set<string>();
-  const sweep = async () => {
-    for (const key of await stored(database, [...batch])) {
+  for await (const keys of inBatches(storage.unfinished(), BATCH)) {
+    for (const key of await stored(database, [...new Set(keys)])) {
       await storage.removeUnfinished(key);
       swept += 1;
     }
-    batch = new Set();
-  };
-  for await (const key of storage.unfinished()) {
-    batch.add(key);
-    if (batch.size === BATCH) await sweep();
   }
-  await sweep();
   return swept;
 }
 
 /** Returns the keys of complete objects, which nobody writes any more. */
 async function stored(database: Database, keys: readonly string[]): Promise<string[]> {
-  if (keys.length === 0) return [];
   const { rows } = await sql<{ key: string }>`
     SELECT key FROM unnest(${keys}::text[]) AS key
     WHERE NOT EXISTS (SELECT FROM staging WHERE object_key = key)

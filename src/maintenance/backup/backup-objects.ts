@@ -41,11 +41,7 @@ interface Storing {
 
 /** Stores an object from a backup if it matches its row. @returns false if the backup does not have it so */
 export async function storeFromBackup(folder: string, object: BackedUpObject, to: Storing): Promise<boolean> {
-  if (!isObjectKey(object.key)) return false;
-  const { size, sha256 } = object;
-  return storeFile(backupPath(folder, object.key), object, to, (found) => {
-    return found.size === size && (sha256 === null || found.digest().then((digest) => digest === sha256));
-  });
+  return isObjectKey(object.key) && storeFile(backupPath(folder, object.key), object, to, true);
 }
 
 /**
@@ -55,24 +51,29 @@ export async function storeFromBackup(folder: string, object: BackedUpObject, to
  */
 export async function storeAsItIs(folder: string, object: BackedUpObject, to: Storing): Promise<boolean> {
   if (!isObjectKey(object.key)) return false;
-  for (const path of [backupPath(folder, object.key), damagedPath(folder, object.key)])
-    if (await storeFile(path, object, to, async ({ digest }) => (await digest()) !== undefined)) return true;
+  const paths = [backupPath(folder, object.key), damagedPath(folder, object.key)];
+  for (const path of paths) if (await storeFile(path, object, to, false)) return true;
   return false;
 }
 
+/** @param matching requires the size and the SHA-256 of the row; otherwise the file must only be readable */
 async function storeFile(
   path: string,
-  { mediatype }: BackedUpObject,
+  { size, sha256, mediatype }: BackedUpObject,
   { storage, key }: Storing,
-  isUsable: (file: { size: number; digest: () => Promise<string | undefined> }) => boolean | Promise<boolean>,
+  matching: boolean,
 ): Promise<boolean> {
   const file = await open(path, 'r').catch(() => undefined);
   if (!file) return false;
   const read = () => file.createReadStream({ autoClose: false, start: 0 });
   try {
-    const { size } = await file.stat();
-    if (!(await isUsable({ size, digest: () => digestOfFile(read()) }))) return false;
-    await storage.put(await key(), read(), { mediatype: mediatype ?? UNKNOWN_TYPE, expectedBytes: size });
+    const { size: expectedBytes } = await file.stat();
+    if (matching && expectedBytes !== size) return false;
+    if (!matching || sha256 !== null) {
+      const digest = await digestOfFile(read());
+      if (matching ? digest !== sha256 : digest === undefined) return false;
+    }
+    await storage.put(await key(), read(), { mediatype: mediatype ?? UNKNOWN_TYPE, expectedBytes });
     return true;
   } finally {
     await file.close();

@@ -5,6 +5,7 @@ import { isObjectKey, kindOf, objectKey } from '#platform/storage/object-keys.ts
 import { type ObjectStorage, StorageRefused } from '#platform/storage/object-storage.ts';
 import { type BackedUpObject, storeFromBackup } from '../backup/backup-objects.ts';
 import { contentOf, findInBackup } from '../backup/dump.ts';
+import { inBatches } from '../concurrency.ts';
 import { UNREADABLE } from '../digests.ts';
 import { OWNED, type OwnedObject, ownersOf } from '../owned-objects.ts';
 import { examine, isEndangered, isLasting } from '../verify/examine.ts';
@@ -43,14 +44,7 @@ interface RepairParts {
  * objects are taken off the staging ledger.
  */
 export async function* repair(findings: AsyncIterable<Finding>, parts: RepairParts): AsyncGenerator<RepairResult> {
-  let batch: Finding[] = [];
-  for await (const finding of findings) {
-    batch.push(finding);
-    if (batch.length < BATCH) continue;
-    yield* repairBatch(batch, parts);
-    batch = [];
-  }
-  yield* repairBatch(batch, parts);
+  for await (const batch of inBatches(findings, BATCH)) yield* repairBatch(batch, parts);
 }
 
 async function* repairBatch(findings: readonly Finding[], parts: RepairParts): AsyncGenerator<RepairResult> {
@@ -119,7 +113,7 @@ function adviceFor({ kind, what, owner, sha256 }: Finding, backup: BackupSource 
 /** A backup to take objects from. */
 interface BackupSource {
   folder: string;
-  /** The listed objects, by key and by content (`findInBackup`). */
+  /** By key and by content (`findInBackup`). */
   listed: ReadonlyMap<string, BackedUpObject>;
 }
 

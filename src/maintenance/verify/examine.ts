@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
-import { forEachConcurrent } from '../concurrency.ts';
+import { forEachConcurrent, inBatches } from '../concurrency.ts';
 import { sizeOf } from '../digests.ts';
 import { type OwnedObject, ownersAndStaged, ownersOf } from '../owned-objects.ts';
 import type { Finding } from './finding.ts';
@@ -30,9 +30,7 @@ export function isEndangered(owner: OwnedObject): boolean {
  * Rows are read before the storage, because an object exists before its row and longer than it.
  */
 export async function* examine({ client, storage }: Parts<'size'>, keys: Iterable<string>): AsyncGenerator<Finding> {
-  const left = [...keys];
-  while (left.length > 0) {
-    const batch = left.splice(0, BATCH);
+  for await (const batch of inBatches(keys, BATCH)) {
     const { owners, staged } = await ownersAndStaged(client, batch);
     const findings: Finding[] = [];
     const look = async (key: string) => {
@@ -61,37 +59,17 @@ function judge(key: string, owner: OwnedObject | null, size: number | null): Fin
 
 /** Finds unfinished uploads in the storage that no process or client continues. */
 export async function* orphanedUploads({ client, storage }: Parts<'unfinished'>): AsyncGenerator<Finding> {
-  let batch = new Set<string>();
   const foreign = new Set<string>();
-  for await (const key of storage.unfinished('', (name) => foreign.add(name))) {
-    batch.add(key);
-    if (batch.size < BATCH) continue;
-    yield* orphanedOf({ client, storage }, batch);
-    batch = new Set();
-  }
-  yield* orphanedOf({ client, storage }, batch);
-  for (const key of foreign) yield { kind: 'orphaned', key, owner: null, size: null, what: 'foreign' };
-}
-
-async function* orphanedOf(parts: Parts<'unfinished'>, keys: ReadonlySet<string>): AsyncGenerator<Finding> {
-  for (const key of await orphanedAmong(parts, [...keys])) {
-    yield { kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' };
-  }
-}
-
-/**
- * Returns the keys that have nothing but an unfinished upload. Keys on the ledger have an owner or will be removed,
- * keys of rows are objects, and an upload may have finished since it was listed.
- */
-async function orphanedAmong({ client, storage }: Parts<'unfinished'>, keys: readonly string[]): Promise<string[]> {
-  const { owners, staged } = await ownersAndStaged(client, keys);
-  const orphaned: string[] = [];
-  for (const key of keys.filter((each) => !owners.has(each) && !staged.has(each))) {
-    for await (const left of storage.unfinished(key)) {
-      if (left !== key) continue;
-      orphaned.push(key);
-      break;
+  const unfinished = storage.unfinished('', (name) => foreign.add(name));
+  for await (const batch of inBatches(unfinished, BATCH)) {
+    const keys = [...new Set(batch)];
+    // Keys on the ledger have an owner or will be removed, and keys of rows are objects.
+    const { owners, staged } = await ownersAndStaged(client, keys);
+    for (const key of keys.filter((each) => !owners.has(each) && !staged.has(each))) {
+      // The upload may have finished since it was listed.
+      const left = await Array.fromAsync(storage.unfinished(key));
+      if (left.includes(key)) yield { kind: 'orphaned', key, owner: null, size: null, what: 'unfinished' };
     }
   }
-  return orphaned;
+  for (const key of foreign) yield { kind: 'orphaned', key, owner: null, size: null, what: 'foreign' };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { shardOf } from '#platform/storage/object-keys.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
-import { forEachConcurrent } from '../concurrency.ts';
+import { forEachConcurrent, inBatches } from '../concurrency.ts';
 import { digestOf, type ObjectReader, UNREADABLE } from '../digests.ts';
 import { type KeyRange, type OwnedObject, ownedObjects, ownersOf } from '../owned-objects.ts';
 import { examine, isEndangered, orphanedUploads } from './examine.ts';
@@ -102,7 +102,7 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
     const { to } = batch.range;
     const reported = foreign.filter(({ key }) => to === undefined || key < to);
     foreign = foreign.filter(({ key }) => to !== undefined && key >= to);
-    while (reported.length > 0) await report(await unnamed(look, reported.splice(0, REPORT_BATCH)));
+    for await (const part of inBatches(reported, REPORT_BATCH)) await report(await unnamed(look, part));
     at.through = batch.through;
     await notes.reach(at);
   }
@@ -112,7 +112,6 @@ export async function verify({ rows, look, storage }: Verified, options: VerifyO
 
 /** Drops foreign files under keys of rows, which are reported as missing objects. */
 async function unnamed(look: pg.Client, foreign: readonly Finding[]): Promise<Finding[]> {
-  if (foreign.length === 0) return [];
   const owners = await ownersOf(
     look,
     foreign.map(({ key }) => key),
