@@ -19,18 +19,26 @@ export interface Command {
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** Wrong arguments. The message includes the usage. */
-export class UsageError extends CommandError {
-  constructor(message: string, usage: string) {
-    super(`${message}\n\n${usage}`);
+/** Runs a command, or prints its usage if the arguments ask for help. @returns the exit code */
+export async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    terminal.print(command.usage);
+    return 0;
+  }
+  try {
+    return await command.run(args, terminal);
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`${error.message}\n\n${command.usage}`) : error;
   }
 }
+
+/** Wrong arguments, which are shown with the usage. */
+export class UsageError extends CommandError {}
 
 /** Parses arguments of which at most `most` are positional. @throws {UsageError} */
 export function parseArguments<T extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: T,
-  usage: string,
   most = Number.POSITIVE_INFINITY,
 ) {
   try {
@@ -39,7 +47,7 @@ export function parseArguments<T extends ParseArgsOptionsConfig>(
     if (surplus !== undefined) throw new Error(`Unexpected argument "${surplus}".`);
     return parsed;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), usage);
+    throw new UsageError((error as Error).message);
   }
 }
 
@@ -51,13 +59,12 @@ export const SERVER_USAGE = `  --url URL      the server; by default the one on 
 export function selectServer(
   { url, user }: { url?: string | undefined; user?: string | undefined },
   environment: NodeJS.ProcessEnv,
-  usage: string,
 ): Server {
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(`--url is ${JSON.stringify(url)}; it must be an http or https URL.`, usage);
+    throw new UsageError(`--url is ${JSON.stringify(url)}; it must be an http or https URL.`);
   const password = environment.INLET_PASSWORD;
   if (user !== undefined && !password)
-    throw new UsageError('--user requires the password of the account in INLET_PASSWORD.', usage);
+    throw new UsageError('--user requires the password of the account in INLET_PASSWORD.');
   const local = user === undefined || url === undefined ? localServer(loadConfig(environment)) : undefined;
   return {
     url: (url ?? local?.url ?? '').replace(/\/+$/, ''),

@@ -1,32 +1,19 @@
 /** `npm run demo`; see `demo/arguments.ts`. */
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { loadConfig } from '#platform/config/config.ts';
+import { runCommand } from './command.ts';
 import { HELP, parseDemoArguments } from './demo/arguments.ts';
 import { runDemo } from './demo/run.ts';
 import { explain } from './failure.ts';
-import { callersFolder } from './terminal/callers-folder.ts';
 import { watchInterrupts } from './terminal/interrupts.ts';
 
 const interrupts = watchInterrupts();
+const demo = { usage: HELP, run: (args: readonly string[]) => runDemo(parseDemoArguments(args), interrupts) };
 try {
-  const options = parseDemoArguments(process.argv.slice(2));
-  if (options.help) {
-    console.log(HELP);
-  } else {
-    const files = options.files.map((file) => resolve(callersFolder(process.env), file));
-    const success = await runDemo(
-      { ...options, files },
-      {
-        config: loadConfig(process.env),
-        chosenPassword: Boolean(process.env.ADMIN_PASSWORD),
-        launcher: fileURLToPath(new URL('./launch.ts', import.meta.url)),
-        interrupts,
-        output: process.stdout,
-      },
-    );
-    process.exitCode = success ? 0 : 1;
-  }
+  process.exitCode = await runCommand(demo, process.argv.slice(2), {
+    environment: process.env,
+    signal: interrupts.stop,
+    print: (line) => console.log(line),
+    screen: process.stdout,
+  });
 } catch (error) {
   // An interrupted command has not failed.
   process.exitCode = interrupts.exitCode() ?? 1;

@@ -1,6 +1,6 @@
 /** `npm run inlet -- COMMAND`: all commands for operators. */
 
-import type { Command } from './command.ts';
+import { type Command, runCommand } from './command.ts';
 import { explain } from './failure.ts';
 import { commands } from './inlet/commands.ts';
 import { watchInterrupts } from './terminal/interrupts.ts';
@@ -27,12 +27,7 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
     console.error(`"${name}" is not a command.\n\n${await overview()}`);
     return 2;
   }
-  const command: Command = await load();
-  if (args.includes('--help') || args.includes('-h')) {
-    console.log(command.usage);
-    return 0;
-  }
-  return command.run(args, {
+  return runCommand(await load(), args, {
     environment: process.env,
     signal: interrupts.stop,
     print: (line) => console.log(line),

@@ -2,38 +2,32 @@
  * Runs the scripts of package.json: `launch.ts main|api|worker [--runtime deno|node]`, `launch.ts migrate` and
  * `launch.ts user ARGUMENT...`.
  */
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '#platform/config/config.ts';
+import { runCommand, UsageError } from './command.ts';
 import { CommandError, explain } from './failure.ts';
-import { migrateCommand, prepareDatabase } from './prepare-database.ts';
-import { ENTRIES, type Role, type Runtime } from './role.ts';
-import { execProgram } from './runtime.ts';
+import { migrateCommand } from './prepare-database.ts';
+import { ENTRIES, isRuntime, type Role, type Runtime } from './role.ts';
 import { startRole } from './start-role.ts';
-
-const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 try {
   await launch(process.argv.slice(2));
 } catch (error) {
   console.error(explain(error));
-  process.exitCode = 1;
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 }
 
 async function launch([command = '', ...args]: string[]): Promise<void> {
   if (isRole(command)) {
     const config = loadConfig(process.env);
-    const runtime = parseRuntime(args);
-    await startRole({ role: command, runtime, config, environment: process.env, project: PROJECT });
+    await startRole(command, parseRuntime(args), config, process.env);
   } else if (command === 'migrate') {
     await migrateCommand(loadConfig(process.env));
   } else if (command === 'user') {
-    const databaseUrl = await prepareDatabase(loadConfig(process.env));
-    execProgram(process.execPath, [join(PROJECT, 'src/cli/user.ts'), ...args], {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-    });
+    const { userCommand } = await import('./user.ts');
+    const { signal } = new AbortController();
+    const print = (line: string) => console.log(line);
+    await runCommand(userCommand, args, { environment: process.env, signal, print, screen: process.stderr });
   } else {
     throw new CommandError(`"${command}" is not one of main, api, worker, migrate, user.`);
   }
@@ -46,7 +40,7 @@ function isRole(command: string): command is Role {
 function parseRuntime(args: string[]): Runtime {
   try {
     const { values } = parseArgs({ args, options: { runtime: { type: 'string', default: 'deno' } } });
-    if (values.runtime === 'deno' || values.runtime === 'node') return values.runtime;
+    if (isRuntime(values.runtime)) return values.runtime;
   } catch {}
   throw new CommandError(`${args.join(' ')} is not allowed; use --runtime deno or --runtime node.`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { denoFlags, type PermissionInput, permissions } from './permissions.ts';
+import { denoFlags, type PermissionInput } from './permissions.ts';
 
 const config: PermissionInput['config'] = {
   dataDir: '/srv/data',
@@ -17,13 +17,11 @@ const input: PermissionInput = {
   tools: undefined,
   commands: [],
   endpoints: [{ hosts: ['127.0.0.1:5432'], sockets: [], files: [] }],
-  deliversWebhooks: false,
-  variables: ['PORT', 'DATABASE_URL'],
   codeCaches: ['/srv/data/deno', '/srv/data/node'],
 };
 
 const flags = (changes: Partial<PermissionInput> = {}) => {
-  const all = denoFlags(permissions({ ...input, ...changes }), input.project);
+  const all = denoFlags({ ...input, ...changes });
   return Object.fromEntries(all.map((flag) => flag.split(/=(.*)/s).slice(0, 2))) as Record<string, string>;
 };
 
@@ -55,7 +53,7 @@ test("the database's files and password, and the compiled code, stay closed alth
 });
 
 test('the network is what is listened on and what is configured, and all of it for webhooks alone', () => {
-  expect(flags({ deliversWebhooks: true })).toHaveProperty('--allow-net', undefined);
+  expect(flags({ tools })).toHaveProperty('--allow-net', undefined);
   expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
   expect(flags({ listen: [] })['--allow-net']).toBe('127.0.0.1:5432');
 });
@@ -84,7 +82,7 @@ test('a comma in the name of a folder above the project does not become two path
   const project = '/srv/a,b/inlet';
   const folders = { temporaryFolder: '/tmp', codeCaches: [`${project}/data/deno`] };
   const own = { ...input, project, config: { ...config, dataDir: `${project}/data` }, ...folders };
-  const given = denoFlags(permissions(own), project);
+  const given = denoFlags(own);
   expect(given).toContain('--allow-write=./data,/tmp');
   expect(given.join('\n')).not.toContain('a,b');
 });

@@ -1,23 +1,12 @@
 import { isAbsolute, join, relative } from 'node:path';
 import type { Config } from '#platform/config/config.ts';
+import { VARIABLES } from '#platform/config/environment.ts';
 import { privateFiles } from '#platform/database/embedded/embedded-paths.ts';
 import type { MediaTools } from '#platform/media/tools/locate-tools.ts';
 import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { CommandError } from './failure.ts';
 
-/** The permissions of a process. Everything else is forbidden. */
-export interface Permissions {
-  read: string[];
-  write: string[];
-  /** Paths that may be neither read nor written. */
-  closed: string[];
-  net: string[];
-  anyHost: boolean;
-  run: string[];
-  env: string[];
-  sys: string[];
-}
-
+/** The properties of a process that decide its permissions. */
 export interface PermissionInput {
   config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir'> & {
     operations: Pick<Config['operations'], 'commandsDir'>;
@@ -31,9 +20,6 @@ export interface PermissionInput {
   /** The site's programs by absolute path, and the program that kills their process groups. */
   commands: string[];
   endpoints: Endpoints[];
-  /** True if it delivers webhooks, whose hosts are unknown at the start. */
-  deliversWebhooks: boolean;
-  variables: readonly string[];
   /** Folders with compiled code, which are closed so that a process cannot change the code of the next one. */
   codeCaches: string[];
 }
@@ -44,59 +30,43 @@ const FOREIGN_VARIABLES = ['AWS_*', 'PG*', 'OTEL_*', 'HOME', 'TMPDIR', 'TZ', 'NO
 /** For the name of a worker, the free space of a folder, and the AWS SDK's user agent. */
 const SYSTEM = ['hostname', 'statfs', 'osRelease', 'uid', 'gid'];
 
-/** Returns the least permissions that a process needs. */
-export function permissions(input: PermissionInput): Permissions {
-  const { config, endpoints, tools } = input;
-  const own = [config.dataDir, input.temporaryFolder];
-  const sockets = endpoints.flatMap((endpoint) => endpoint.sockets);
-  const programs = tools ? [tools.ffmpeg, tools.ffprobe, ...input.commands] : [];
-  const commandsDir = tools && config.operations.commandsDir;
-  return {
-    read: [
-      ...own,
-      ...SOURCES.map((name) => join(input.project, name)),
-      ...(config.workflowsDir ? [config.workflowsDir] : []),
-      ...(config.metadataDir ? [config.metadataDir] : []),
-      ...(config.studioDir ? [config.studioDir] : []),
-      ...(commandsDir ? [commandsDir] : []),
-      // Their existence is checked before they run.
-      ...programs,
-      ...endpoints.flatMap((endpoint) => endpoint.files),
-      ...sockets,
-    ],
-    write: [...own, ...sockets],
-    closed: [...privateFiles(config.dataDir), ...input.codeCaches],
-    net: [
-      ...input.listen,
-      ...endpoints.flatMap((endpoint) => endpoint.hosts),
-      ...sockets.map((path) => `unix:${path}`),
-    ],
-    anyHost: input.deliversWebhooks,
-    run: programs,
-    env: [...input.variables, ...FOREIGN_VARIABLES],
-    sys: SYSTEM,
-  };
-}
-
 /**
- * Returns the options of Deno, which must be started in the project's folder.
+ * Returns the options of Deno for the least permissions that a process needs. Start Deno in the project's folder.
  *
  * @throws {CommandError} if an option cannot express a path
  */
-export function denoFlags(permissions: Permissions, project: string): string[] {
+export function denoFlags(input: PermissionInput): string[] {
+  const { config, project, endpoints, tools } = input;
+  const own = [config.dataDir, input.temporaryFolder];
+  const sockets = endpoints.flatMap((endpoint) => endpoint.sockets);
+  const programs = tools ? [tools.ffmpeg, tools.ffprobe, ...input.commands] : [];
+  const { workflowsDir, metadataDir, studioDir, operations } = config;
+  const siteFolders = [workflowsDir, metadataDir, studioDir, tools && operations.commandsDir];
+  const read = [
+    ...own,
+    ...SOURCES.map((name) => join(project, name)),
+    ...siteFolders.filter((path) => path !== undefined),
+    // Their existence is checked before they run.
+    ...programs,
+    ...endpoints.flatMap((endpoint) => endpoint.files),
+    ...sockets,
+  ];
+  const hosts = [...input.listen, ...endpoints.flatMap((endpoint) => endpoint.hosts)];
+  const closed = [...privateFiles(config.dataDir), ...input.codeCaches];
   const paths = (list: string[]) => list.map((path) => withoutComma(path, project));
   return [
     '--no-prompt',
-    ...option('--allow-read', paths(permissions.read)),
-    ...option('--allow-write', paths(permissions.write)),
-    ...option('--deny-read', paths(permissions.closed)),
-    ...option('--deny-write', paths(permissions.closed)),
-    ...(permissions.anyHost ? ['--allow-net'] : option('--allow-net', permissions.net)),
-    ...option('--allow-run', paths(permissions.run)),
-    ...option('--allow-env', permissions.env),
+    ...option('--allow-read', paths(read)),
+    ...option('--allow-write', paths([...own, ...sockets])),
+    ...option('--deny-read', paths(closed)),
+    ...option('--deny-write', paths(closed)),
+    // Processes with tools deliver webhooks, whose hosts are unknown at the start.
+    ...(tools ? ['--allow-net'] : option('--allow-net', [...hosts, ...sockets.map((path) => `unix:${path}`)])),
+    ...option('--allow-run', paths(programs)),
+    ...option('--allow-env', [...VARIABLES, ...FOREIGN_VARIABLES]),
     // Other variables look unset; reading them is no error.
     '--ignore-env',
-    ...option('--allow-sys', permissions.sys),
+    ...option('--allow-sys', SYSTEM),
   ];
 }
 

@@ -32,16 +32,13 @@ export async function findDatabase(config: Pick<Config, 'databaseUrl' | 'dataDir
  */
 export async function prepareDatabase(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<string> {
   const url = await findDatabase(config);
-  if (config.databaseUrl === undefined) await applyMigrations(url);
-  else await refuseWhenPending(url);
-  return url;
-}
-
-async function refuseWhenPending(url: string): Promise<void> {
-  const pending = await reachable(url, () => pendingMigrations(url));
-  if (pending.length > 0) {
-    throw new CommandError(`The database lacks migrations ${pending.join(', ')}. Run npm run migrate.`);
+  if (config.databaseUrl === undefined) {
+    await applyMigrations(url);
+    return url;
   }
+  const pending = await reachable(url, () => pendingMigrations(url));
+  if (pending.length === 0) return url;
+  throw new CommandError(`The database lacks migrations ${pending.join(', ')}. Run npm run migrate.`);
 }
 
 /** Adds the address of the database to errors. */

@@ -2,6 +2,9 @@
 export type Role = 'main' | 'api' | 'worker';
 
 export type Runtime = 'deno' | 'node';
+
+export const isRuntime = (name: string): name is Runtime => name === 'deno' || name === 'node';
+
 export const ENTRIES: Record<Role, string> = {
   main: 'src/main.ts',
   api: 'src/api.ts',

@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Config } from '#platform/config/config.ts';
-import { VARIABLES } from '#platform/config/environment.ts';
-import { locateTools, type MediaTools } from '#platform/media/tools/locate-tools.ts';
+import { locateTools } from '#platform/media/tools/locate-tools.ts';
 import { KILL_PROGRAM } from '#platform/media/tools/run-tool.ts';
 import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { programsIn } from '#workers/operations/site-program.ts';
@@ -15,7 +14,7 @@ import {
   tracesEndpoints,
   urlHostEndpoints,
 } from './network-endpoints.ts';
-import { denoFlags, permissions } from './permissions.ts';
+import { denoFlags } from './permissions.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { answersRequests, ENTRIES, type Role, type Runtime, runsTools } from './role.ts';
 import { denoProgram, execProgram } from './runtime.ts';
@@ -26,27 +25,30 @@ import { temporaryFolder } from './temporary-folder.ts';
  * calls after the start.
  */
 const V8_FLAGS = ['--max-semi-space-size=4', '--expose-gc'];
+/** Packages come only from node_modules; files above the project are ignored. */
+const DENO_RUN = [
+  ...['run', '--quiet', '--no-config', '--no-lock', '--no-remote', '--node-modules-dir=manual'],
+  `--v8-flags=${V8_FLAGS.join()}`,
+];
 
-export interface RoleStart {
-  role: Role;
-  runtime: Runtime;
-  config: Config;
-  environment: NodeJS.ProcessEnv;
-  project: string;
-}
+const PROJECT = dirname(dirname(import.meta.dirname));
 
 /** Prepares database, tools and folders, then replaces this process with the role. */
-export async function startRole(asked: RoleStart): Promise<never> {
-  const start = { ...asked, config: await resolveLinks(asked.config) };
-  const { role, config, project } = start;
+export async function startRole(
+  role: Role,
+  runtime: Runtime,
+  given: Config,
+  environment: NodeJS.ProcessEnv,
+): Promise<never> {
+  const config = await resolveLinks(given);
   const tools = runsTools(role) ? await locateTools(config) : undefined;
   const databaseUrl = await prepareDatabase(config);
-  const folder = temporaryFolder(start.environment, config);
-  mkdirSync(folder, { recursive: true });
+  const TMPDIR = temporaryFolder(environment, config);
+  mkdirSync(TMPDIR, { recursive: true });
   // Deno's permissions use paths relative to the project.
-  process.chdir(project);
-  const environment = {
-    ...start.environment,
+  process.chdir(PROJECT);
+  const changed = {
+    ...environment,
     ...(tools && { FFMPEG_PATH: tools.ffmpeg, FFPROBE_PATH: tools.ffprobe }),
     DATA_DIR: config.dataDir,
     ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
@@ -54,24 +56,39 @@ export async function startRole(asked: RoleStart): Promise<never> {
     ...(config.studioDir && { STUDIO_DIR: config.studioDir }),
     ...(config.operations.commandsDir && { COMMANDS_DIR: config.operations.commandsDir }),
     DATABASE_URL: databaseUrl,
-    TMPDIR: folder,
+    TMPDIR,
     // Otherwise msgpackr, a dependency of BullMQ, loads native code.
     MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true',
     // Otherwise glibc keeps parts of uploads on its heap, which never shrinks.
     MALLOC_MMAP_THRESHOLD_: '262144',
     MALLOC_ARENA_MAX: '2',
   };
-  const codeCaches = {
-    // Otherwise Node compiles TypeScript at each start, and the compiler stays in memory.
-    NODE_COMPILE_CACHE: start.environment.NODE_COMPILE_CACHE || join(config.dataDir, 'node'),
-    DENO_DIR: start.environment.DENO_DIR || join(config.dataDir, 'deno'),
-  };
-  if (start.runtime === 'node') {
-    const { NODE_COMPILE_CACHE } = codeCaches;
-    return execProgram(process.execPath, [...V8_FLAGS, ENTRIES[role]], { ...environment, NODE_COMPILE_CACHE });
+  // Otherwise Node compiles TypeScript at each start, and the compiler stays in memory.
+  const NODE_COMPILE_CACHE = environment.NODE_COMPILE_CACHE || join(config.dataDir, 'node');
+  if (runtime === 'node') {
+    return execProgram(process.execPath, [...V8_FLAGS, ENTRIES[role]], { ...changed, NODE_COMPILE_CACHE });
   }
-  const deno = await denoCommand(start, { databaseUrl, temporaryFolder: folder, tools, codeCaches });
-  return execProgram(denoProgram(), deno.args, { ...environment, ...deno.environment });
+  const DENO_DIR = environment.DENO_DIR || join(config.dataDir, 'deno');
+  const DENO_CERT = environment.DENO_CERT || environment.NODE_EXTRA_CA_CERTS;
+  const flags = denoFlags({
+    config,
+    project: PROJECT,
+    codeCaches: [NODE_COMPILE_CACHE, DENO_DIR],
+    temporaryFolder: TMPDIR,
+    tools,
+    commands: tools ? await commandPrograms(config) : [],
+    listen: [
+      ...(answersRequests(role) ? [listenEndpoint(config)] : []),
+      ...(config.metricsPort ? [listenEndpoint({ ...config, port: config.metricsPort })] : []),
+    ],
+    endpoints: await endpoints(role, config, databaseUrl, environment),
+  });
+  return execProgram(denoProgram(), [...DENO_RUN, ...flags, ENTRIES[role]], {
+    ...changed,
+    DENO_DIR,
+    DENO_NO_UPDATE_CHECK: '1',
+    ...(DENO_CERT && { DENO_CERT }),
+  });
 }
 
 /** Resolves symbolic links, which Deno's permissions do not follow. */
@@ -82,57 +99,10 @@ async function resolveLinks(config: Config): Promise<Config> {
   return { ...config, studioDir: studio, operations: { ...operations, commandsDir } };
 }
 
-async function denoCommand(
-  { role, config, environment, project }: RoleStart,
-  found: {
-    databaseUrl: string;
-    temporaryFolder: string;
-    tools: MediaTools | undefined;
-    codeCaches: { DENO_DIR: string; NODE_COMPILE_CACHE: string };
-  },
-): Promise<{ args: string[]; environment: NodeJS.ProcessEnv }> {
-  const { commandsDir } = config.operations;
-  const programs = found.tools && commandsDir ? [...(await programsIn(commandsDir)).values(), KILL_PROGRAM] : [];
-  const flags = denoFlags(
-    permissions({
-      config,
-      project,
-      codeCaches: Object.values(found.codeCaches),
-      variables: VARIABLES,
-      temporaryFolder: found.temporaryFolder,
-      tools: found.tools,
-      // A program may have several names.
-      commands: [...new Set(programs)],
-      deliversWebhooks: found.tools !== undefined,
-      listen: [
-        ...(answersRequests(role) ? [listenEndpoint(config)] : []),
-        ...(config.metricsPort ? [listenEndpoint({ ...config, port: config.metricsPort })] : []),
-      ],
-      endpoints: await endpoints(role, config, found.databaseUrl, environment),
-    }),
-    project,
-  );
-  return {
-    // Packages come only from node_modules; files above the project are ignored.
-    args: [
-      'run',
-      '--quiet',
-      '--no-config',
-      '--no-lock',
-      '--no-remote',
-      '--node-modules-dir=manual',
-      `--v8-flags=${V8_FLAGS.join()}`,
-      ...flags,
-      ENTRIES[role],
-    ],
-    environment: {
-      DENO_DIR: found.codeCaches.DENO_DIR,
-      DENO_NO_UPDATE_CHECK: '1',
-      ...(environment.NODE_EXTRA_CA_CERTS && !environment.DENO_CERT
-        ? { DENO_CERT: environment.NODE_EXTRA_CA_CERTS }
-        : {}),
-    },
-  };
+/** Returns the site's programs, and the program that kills their process groups. */
+async function commandPrograms({ operations: { commandsDir } }: Config): Promise<string[]> {
+  if (!commandsDir) return [];
+  return [...(await programsIn(commandsDir)).values(), KILL_PROGRAM];
 }
 
 async function endpoints(

@@ -19,9 +19,9 @@ import { AgentName } from '#capture/agents/agent.schemas.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { createPool } from '#platform/database/pool.ts';
-import { isDatabaseOutage } from '#platform/database/retry.ts';
-import { ConfigError } from '#platform/setting/value-kinds.ts';
-import { parseArguments, UsageError } from './command.ts';
+import { type Command, parseArguments, UsageError } from './command.ts';
+import { CommandError } from './failure.ts';
+import { prepareDatabase } from './prepare-database.ts';
 
 export const USAGE = `Manages accounts that sign in with HTTP Basic, and accounts of machines, which can also use HTTP Digest.
 
@@ -51,20 +51,32 @@ const OPTIONS = {
   agent: { type: 'boolean', default: false },
   'agent-id': { type: 'string' },
   'password-stdin': { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h' },
 } as const;
 const SHORT_ROLES: ReadonlyMap<string, string> = new Map([['external-applications', ROLE_EXTERNAL_APPLICATIONS]]);
-const UNDEFINED_TABLE = '42P01';
 
-export interface UserCommand {
+interface AccountInput {
   databaseUrl: string;
   /** The name of the configured administrator, which no account may have. */
   adminUsername: string;
   password: string | undefined;
   readStdin(): Promise<string>;
-  print(line: string): void;
-  complain(line: string): void;
 }
+
+/** Runs `npm run user`. */
+export const userCommand: Command = {
+  usage: USAGE,
+  async run(args, { environment, print }) {
+    const config = loadConfig(environment);
+    const lines = await manageAccounts(args, {
+      databaseUrl: await prepareDatabase(config),
+      adminUsername: config.admin.username,
+      password: environment.INLET_USER_PASSWORD || undefined,
+      readStdin: () => text(process.stdin),
+    });
+    for (const line of lines) print(line);
+    return 0;
+  },
+};
 
 /** Changes or reads accounts. @returns the lines to print */
 type Action = (db: Database) => Promise<string[]>;
@@ -72,52 +84,49 @@ type Action = (db: Database) => Promise<string[]>;
 /**
  * Adds, changes, removes or lists accounts.
  *
- * @returns the exit code: 0 for success, 1 for failures, 2 for wrong arguments
+ * @returns the lines to print
+ * @throws {CommandError}
  */
-export async function main(argv: readonly string[], command: UserCommand): Promise<number> {
+export async function manageAccounts(args: readonly string[], input: AccountInput): Promise<string[]> {
+  const action = parseAction(args, input);
+  const { databaseUrl } = input;
+  const pool = createPool(databaseUrl, { max: 1, applicationName: 'inlet user', onError: () => undefined });
+  const database = createDatabase(pool);
   try {
-    const action = parseAction(argv, command);
-    const lines = action ? await withDatabase(command.databaseUrl, action) : [USAGE];
-    for (const line of lines) command.print(line);
-    return 0;
-  } catch (error) {
-    command.complain(explain(error));
-    return error instanceof UsageError ? 2 : 1;
+    return await action(database);
+  } finally {
+    await database.destroy();
   }
 }
 
-/** @returns undefined for help. @throws {UsageError} */
-function parseAction(argv: readonly string[], command: UserCommand): Action | undefined {
-  const { values, positionals } = parseArguments(argv, OPTIONS, USAGE);
+/** @throws {UsageError} */
+function parseAction(args: readonly string[], input: AccountInput): Action {
+  const { values, positionals } = parseArguments(args, OPTIONS);
   const [action, name] = positionals;
-  if (values.help || action === 'help') return undefined;
-  if (action === undefined) throw usageError('A command is missing.');
+  if (action === 'help') return async () => [USAGE];
+  if (action === undefined) throw new UsageError('A command is missing.');
   const [surplus] = positionals.slice(action === 'list' ? 1 : 2);
-  if (surplus !== undefined) throw usageError(`Unexpected argument "${surplus}".`);
+  if (surplus !== undefined) throw new UsageError(`Unexpected argument "${surplus}".`);
   if (action !== 'add' && (values.agent || values['agent-id'] !== undefined)) {
-    throw usageError('--agent and --agent-id are only for "add". Remove the account and add it again.');
+    throw new UsageError('--agent and --agent-id are only for "add". Remove the account and add it again.');
   }
   if (action === 'list') return list;
   if (!['add', 'set-roles', 'set-password', 'remove'].includes(action)) {
-    throw usageError(`"${action}" is not a command.`);
+    throw new UsageError(`"${action}" is not a command.`);
   }
-  if (action === 'set-roles' && values.roles === undefined) throw usageError('--roles is missing.');
+  if (action === 'set-roles' && values.roles === undefined) throw new UsageError('--roles is missing.');
   const username = parseUsername(name);
   const roles = parseRoles(values.roles ?? '');
-  const password = () => choosePassword(values['password-stdin'], command);
+  const password = () => choosePassword(values['password-stdin'], input);
   if (action === 'set-roles') return (db) => setRoles(db, username, roles);
   if (action === 'set-password') return (db) => setPassword(db, username, password);
   if (action === 'remove') return (db) => remove(db, username);
   const agent = parseAgent(values.agent, values['agent-id']);
   const account = { username, name: values.name, email: values.email, roles };
   return async (db) => {
-    await requireOwnRole(db, username, command.adminUsername);
+    await requireOwnRole(db, username, input.adminUsername);
     return add(db, account, agent, password);
   };
-}
-
-function usageError(message: string): UsageError {
-  return new UsageError(message, USAGE);
 }
 
 type ChoosePassword = () => Promise<{ password: string; notice: string[] }>;
@@ -135,7 +144,7 @@ async function add(
   const added = agent
     ? await addAgentAccount(db, { ...account, roles: agentRoles(roles) }, { agentId: agent.id, secrets })
     : await addAccount(db, { ...account, roles });
-  if (!added) throw new Error(`NAME: the account "${username}" already exists.`);
+  if (!added) throw new CommandError(`NAME: the account "${username}" already exists.`);
   return [`Added ${username}.`, ...notice];
 }
 
@@ -164,18 +173,18 @@ async function list(db: Database): Promise<string[]> {
 }
 
 function parseUsername(name: string | undefined): string {
-  if (name === undefined) throw usageError('NAME is missing.');
+  if (name === undefined) throw new UsageError('NAME is missing.');
   if (isUsername(name)) return name;
-  throw usageError(
+  throw new UsageError(
     `NAME is ${JSON.stringify(name)}; it must have at most 128 characters, without colons, control characters, and leading or trailing spaces, and must not be "anonymous".`,
   );
 }
 
 function parseAgent(isAgent: boolean, id: string | undefined): { id: string | undefined } | undefined {
   if (id === undefined) return isAgent ? { id } : undefined;
-  if (!isAgent) throw usageError('--agent-id requires --agent.');
+  if (!isAgent) throw new UsageError('--agent-id requires --agent.');
   const { error } = AgentName.safeParse(id);
-  if (error) throw usageError(`--agent-id: ${error.issues[0]?.message}`);
+  if (error) throw new UsageError(`--agent-id: ${error.issues[0]?.message}`);
   return { id };
 }
 
@@ -186,7 +195,7 @@ function parseRoles(roleList: string): string[] {
     .filter((role) => role !== '')
     .map((role) => SHORT_ROLES.get(role) ?? role);
   const wrong = roles.find((role) => /[\s\p{Cc}]/u.test(role));
-  if (wrong) throw usageError(`--roles: ${JSON.stringify(wrong)} is not a role. Separate roles with commas.`);
+  if (wrong) throw new UsageError(`--roles: ${JSON.stringify(wrong)} is not a role. Separate roles with commas.`);
   return [...new Set(roles)];
 }
 
@@ -201,70 +210,26 @@ function lineOf({ username, roles, is_agent: isAgent, agent_id: agentId }: Store
 
 /** Refuses a name that differs from another one only in case: both would have the same user role. */
 async function requireOwnRole(db: Database, name: string, adminUsername: string): Promise<void> {
-  if (name === adminUsername) throw new Error(`NAME: "${name}" is the configured administrator.`);
+  if (name === adminUsername) throw new CommandError(`NAME: "${name}" is the configured administrator.`);
   const role = userRole(name);
   const names = [adminUsername, ...(await listAccounts(db)).map(({ username }) => username)];
   const other = names.find((taken) => taken !== name && userRole(taken) === role) ?? (await findRoleHolder(db, role));
-  if (other && other !== name) throw new Error(`NAME: "${name}" would share the role ${role} with "${other}".`);
+  if (other && other !== name) throw new CommandError(`NAME: "${name}" would share the role ${role} with "${other}".`);
 }
 
-async function choosePassword(
-  fromStdin: boolean,
-  command: UserCommand,
-): Promise<{ password: string; notice: string[] }> {
-  const given = fromStdin ? (await command.readStdin()).replace(/\r?\n$/, '') : command.password;
+async function choosePassword(fromStdin: boolean, input: AccountInput): ReturnType<ChoosePassword> {
+  const given = fromStdin ? (await input.readStdin()).replace(/\r?\n$/, '') : input.password;
   if (given === undefined) {
     const password = randomBytes(18).toString('base64url');
     return { password, notice: [`Password, shown only now: ${password}`] };
   }
   if (given === '' || given.includes('\0')) {
     const source = fromStdin ? '--password-stdin' : 'INLET_USER_PASSWORD';
-    throw usageError(`${source}: a password must not be empty or contain a NUL character.`);
+    throw new UsageError(`${source}: a password must not be empty or contain a NUL character.`);
   }
   return { password: given, notice: [] };
 }
 
 function requireFound(found: boolean, name: string): void {
-  if (!found) throw new Error(`NAME: the account "${name}" does not exist.`);
-}
-
-async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const database = createDatabase(createPool(url, { max: 1, applicationName: 'inlet user', onError: () => undefined }));
-  try {
-    return await work(database);
-  } finally {
-    await database.destroy();
-  }
-}
-
-function explain(error: unknown): string {
-  if (isDatabaseOutage(error)) return 'The database at DATABASE_URL does not answer.';
-  if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === UNDEFINED_TABLE) {
-    return 'The database has no tables. Run "npm run migrate" first.';
-  }
-  return error.message;
-}
-
-/** @returns the exit code */
-async function start(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const config = loadConfig(environment);
-  if (config.databaseUrl === undefined) throw new ConfigError('DATABASE_URL is not set.');
-  return main(argv, {
-    databaseUrl: config.databaseUrl,
-    adminUsername: config.admin.username,
-    password: environment.INLET_USER_PASSWORD || undefined,
-    readStdin: () => text(process.stdin),
-    print: (line) => console.log(line),
-    complain: (line) => console.error(line),
-  });
-}
-
-if (import.meta.main) {
-  try {
-    process.exitCode = await start(process.argv.slice(2), process.env);
-  } catch (error) {
-    console.error(explain(error));
-    process.exitCode = 2;
-  }
+  if (!found) throw new CommandError(`NAME: the account "${name}" does not exist.`);
 }

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseEndpoints } from '#cli/network-endpoints.ts';
-import { denoFlags, permissions } from '#cli/permissions.ts';
+import { denoFlags } from '#cli/permissions.ts';
 import { denoProgram } from '#cli/runtime.ts';
-import { VARIABLES } from '#platform/config/environment.ts';
 import { folderPlace } from '#platform/storage/folder.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
@@ -28,27 +27,22 @@ const db = databaseForThisFile();
 
 /** The server that the runtime brings along, with what the API is allowed and nothing else. */
 function denoServe(dataDir: string, port: number): [string, string[]] {
-  const flags = denoFlags(
-    permissions({
-      config: {
-        dataDir,
-        workflowsDir: undefined,
-        metadataDir: undefined,
-        studioDir: undefined,
-        operations: { commandsDir: undefined },
-      },
-      project: PROJECT,
-      temporaryFolder: dataDir,
-      listen: [],
-      tools: undefined,
-      commands: [],
-      deliversWebhooks: false,
-      endpoints: [databaseEndpoints(db.url)],
-      variables: VARIABLES,
-      codeCaches: [join(dataDir, 'deno')],
-    }),
-    PROJECT,
-  );
+  const flags = denoFlags({
+    config: {
+      dataDir,
+      workflowsDir: undefined,
+      metadataDir: undefined,
+      studioDir: undefined,
+      operations: { commandsDir: undefined },
+    },
+    project: PROJECT,
+    temporaryFolder: dataDir,
+    listen: [],
+    tools: undefined,
+    commands: [],
+    endpoints: [databaseEndpoints(db.url)],
+    codeCaches: [join(dataDir, 'deno')],
+  });
   const options = ['--quiet', '--no-config', '--no-lock', '--no-remote', '--node-modules-dir=manual'];
   const address = ['--host', '0.0.0.0', '--port', String(port)];
   return [denoProgram(), ['serve', ...options, ...flags, ...address, 'src/edge.ts']];

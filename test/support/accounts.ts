@@ -1,18 +1,14 @@
 import { addAgentAccount } from '#access/accounts/accounts.ts';
 import { digestSecrets, hashPassword } from '#access/accounts/secrets.ts';
-import { main as user } from '#cli/user.ts';
+import { manageAccounts } from '#cli/user.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { Client } from './client.ts';
 import type { TestServer } from './server.ts';
 
 /** Runs the command `npm run user` in this process. @returns what it printed */
 export async function userCommand(databaseUrl: string, args: readonly string[], password?: string): Promise<string> {
-  const printed: string[] = [];
-  const print = (line: string) => printed.push(line);
   const readStdin = () => Promise.reject(new Error('No test types a password.'));
-  const command = { databaseUrl, adminUsername: 'admin', password, readStdin, print, complain: print };
-  const code = await user(args, command);
-  if (code !== 0) throw new Error(printed.join('\n'));
+  const printed = await manageAccounts(args, { databaseUrl, adminUsername: 'admin', password, readStdin });
   return printed.join('\n');
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '#platform/text/units.ts';
 import { CommandError } from '../failure.ts';
+import { showProgress } from '../terminal/progress.ts';
 import { ask, retryWhileAway, type Server } from './server.ts';
 
 interface WorkflowProgress {
@@ -56,7 +57,7 @@ export class EventGone extends CommandError {}
  *
  * @throws {CommandError}
  */
-export async function followEvent(
+async function followEvent(
   server: Server,
   identifier: string,
   onProgress: (progress: WorkflowProgress) => void,
@@ -91,6 +92,17 @@ export async function followEvent(
     if (processed) return processed;
     await sleep(POLL_MS, undefined, { signal });
   }
+}
+
+/** Follows an event with a progress bar. @throws {CommandError} */
+export async function showProcessing(
+  server: Server,
+  identifier: string,
+  { signal, screen, label }: { signal: AbortSignal; screen: NodeJS.WriteStream; label: string },
+): Promise<ProcessedEvent> {
+  const progress = showProgress(label, screen);
+  const onProgress = ({ fraction, note }: WorkflowProgress) => progress.update(fraction, note);
+  return followEvent(server, identifier, onProgress, signal).finally(progress.stop);
 }
 
 /** Returns the line that is shown when the event is created. */

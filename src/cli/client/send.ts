@@ -1,6 +1,6 @@
 import { createReadStream, openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename, extname, resolve } from 'node:path';
 import * as tus from 'tus-js-client';
 import { formatBytes } from '#platform/text/units.ts';
 import { CommandError } from '../failure.ts';
@@ -27,6 +27,7 @@ export interface NewEvent {
 const { FileUrlStorage } = tus as unknown as {
   FileUrlStorage: new (path: string) => NonNullable<tus.UploadOptions['urlStorage']>;
 };
+const SOUND = /^\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aif|aiff)$/i;
 /** Statuses of an upload that does not exist. */
 const GONE = [404, 410];
 /** Statuses of temporary refusals. */
@@ -37,8 +38,8 @@ const WITHOUT_TUS = [400, 401, 403, 404, 405, 501];
 const FORM_TIMEOUT_MS = 24 * 3_600_000;
 const RETRY_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
-/** Returns the path and size of a file. @throws {CommandError} if it cannot be read */
-export async function readableFile(folder: string, name: string): Promise<{ path: string; size: number }> {
+/** Returns a file to send. Its extension tells sound from video. @throws {CommandError} if it cannot be read */
+export async function trackOf(folder: string, name: string): Promise<TrackFile> {
   const path = resolve(folder, name);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(
@@ -46,7 +47,7 @@ export async function readableFile(folder: string, name: string): Promise<{ path
     );
   });
   if (!found.isFile()) throw new CommandError(`${name} is not a file.`);
-  return { path, size: found.size };
+  return { path, size: found.size, field: SOUND.test(extname(path)) ? 'audio' : 'presenter' };
 }
 
 /** Makes the second of two recordings the presentation, unless it is only sound. */

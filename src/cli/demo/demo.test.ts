@@ -7,12 +7,12 @@ import { parseDemoArguments } from './arguments.ts';
 import { recordingsOf } from './run.ts';
 
 test('a file that is not there is named as it was given', async () => {
-  const recordings = recordingsOf(['gone.mp4'], { ffmpeg: '', ffprobe: '' });
+  const recordings = recordingsOf('', ['gone.mp4']);
   await expect(recordings).rejects.toThrow('The file gone.mp4 does not exist.');
 });
 
 test('arguments: files in order, and a wrong option is told with what is allowed', () => {
-  const parsed = { help: false, exit: true, runtime: 'node', files: ['a', 'b'] };
+  const parsed = { exit: true, runtime: 'node', files: ['a', 'b'] };
   expect(parseDemoArguments(['--exit', 'a', '--runtime', 'node', 'b'])).toEqual(parsed);
   expect(() => parseDemoArguments(['--runtime', 'bun'])).toThrow('allowed is deno or node');
   expect(() => parseDemoArguments(['--exti'])).toThrow('--exti');

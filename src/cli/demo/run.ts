@@ -4,16 +4,18 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import type { Config } from '#platform/config/config.ts';
-import { locateTools, type MediaTools } from '#platform/media/tools/locate-tools.ts';
-import { eventLine, eventSummary, followEvent } from '../client/follow.ts';
-import { presentationOf, readableFile, sendRecording, type TrackFile } from '../client/send.ts';
-import { localServer } from '../client/server.ts';
+import { type Config, loadConfig } from '#platform/config/config.ts';
+import { locateTools } from '#platform/media/tools/locate-tools.ts';
+import { eventLine, eventSummary, showProcessing } from '../client/follow.ts';
+import { presentationOf, sendRecording, type TrackFile, trackOf } from '../client/send.ts';
+import { localServer, type Server } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
 import type { Interrupts } from '../terminal/interrupts.ts';
-import { showProgress } from '../terminal/progress.ts';
 import type { DemoOptions } from './arguments.ts';
 import { requireFreePort, startServer } from './server-process.ts';
+
+const output = process.stdout;
 
 interface Recording {
   title: string;
@@ -21,8 +23,8 @@ interface Recording {
 }
 
 /** Makes one event of two files, and one each of three or more. @throws {CommandError} for a file that cannot be read */
-export async function recordingsOf(files: readonly string[], tools: MediaTools): Promise<Recording[]> {
-  const [first, second, ...others] = await Promise.all(files.map((file) => trackOf(file, tools)));
+export async function recordingsOf(folder: string, files: readonly string[]): Promise<Recording[]> {
+  const [first, second, ...others] = await Promise.all(files.map((file) => trackOf(folder, file)));
   if (!first) return [];
   if (!second) return [recording([first])];
   if (others.length > 0) return [first, second, ...others].map((track) => recording([track]));
@@ -32,22 +34,6 @@ export async function recordingsOf(files: readonly string[], tools: MediaTools):
 function recording(tracks: [TrackFile, ...TrackFile[]]): Recording {
   const { path } = tracks[0];
   return { title: basename(path, extname(path)), tracks };
-}
-
-async function trackOf(name: string, tools: MediaTools): Promise<TrackFile> {
-  const file = await readableFile('', name);
-  return { ...file, field: (await hasVideo(file.path, tools)) ? 'presenter' : 'audio' };
-}
-
-/** Also true for files without media, which the server refuses with a reason. */
-async function hasVideo(path: string, tools: MediaTools): Promise<boolean> {
-  const options = ['-v', 'error', '-show_entries', 'stream=codec_type', '-of', 'csv=p=0'];
-  try {
-    const { stdout } = await promisify(execFile)(tools.ffprobe, [...options, `file:${path}`]);
-    return stdout.includes('video') || !stdout.includes('audio');
-  } catch {
-    return true;
-  }
 }
 
 const CLIP_SECONDS = 20;
@@ -67,7 +53,7 @@ const PRESENTATION = [
 ];
 
 /** Generates a lecture with two tracks in the folder. @throws {CommandError} */
-async function makeClip(folder: string, { output, signal, tools }: Sending): Promise<Recording> {
+async function makeClip(folder: string, ffmpeg: string, signal: AbortSignal): Promise<Recording> {
   output.write(`Generating a recording of ${CLIP_SECONDS} s with two tracks, presenter and presentation ...\n`);
   const tracks = [
     await makeTrack('presenter', PRESENTER, join(folder, 'presenter.mp4')),
@@ -76,7 +62,7 @@ async function makeClip(folder: string, { output, signal, tools }: Sending): Pro
   return { title: 'Demo lecture', tracks };
 
   async function makeTrack(field: TrackFile['field'], options: string[], path: string) {
-    await run(tools.ffmpeg, [...options, '-t', String(CLIP_SECONDS), path], signal);
+    await run(ffmpeg, [...options, '-t', String(CLIP_SECONDS), path], signal);
     return { field, path, size: (await stat(path)).size };
   }
 }
@@ -90,44 +76,35 @@ async function run(ffmpeg: string, options: string[], signal: AbortSignal): Prom
 }
 
 /** Returns the URL of the dashboard and the account. Shows only the default password. */
-function dashboardHint(config: Config, chosenPassword: boolean): string {
-  const password = chosenPassword ? 'the password of ADMIN_PASSWORD' : `password ${config.admin.password}`;
-  return `Dashboard  ${config.publicUrl}/admin/queues (account ${config.admin.username}, ${password})`;
+function dashboardHint({ publicUrl, admin }: Config): string {
+  const password = process.env.ADMIN_PASSWORD ? 'the password of ADMIN_PASSWORD' : `password ${admin.password}`;
+  return `Dashboard  ${publicUrl}/admin/queues (account ${admin.username}, ${password})`;
 }
-
-interface DemoSetup {
-  config: Config;
-  /** True if the environment sets the administrator's password. */
-  chosenPassword: boolean;
-  launcher: string;
-  interrupts: Interrupts;
-  output: NodeJS.WriteStream;
-}
-
-type Sending = DemoSetup & { tools: MediaTools; signal: AbortSignal };
 
 /**
  * Runs the demo.
  *
- * @returns true if every recording was published
+ * @returns the exit code, 0 if every recording was published
  * @throws {CommandError}
  */
-export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<boolean> {
-  const { config, interrupts, output } = setup;
-  const tools = await locateTools(config);
-  const files = await recordingsOf(options.files, tools);
+export async function runDemo({ files, exit, runtime }: DemoOptions, interrupts: Interrupts): Promise<number> {
+  const config = loadConfig(process.env);
+  const { ffmpeg } = await locateTools(config);
+  const given = await recordingsOf(callersFolder(process.env), files);
   await requireFreePort(config);
   output.write('Starting the server; the first start takes a few seconds longer ...\n');
-  const server = await startServer(config, { ...setup, ...options, url: localServer(config).url });
+  const server = await startServer(config, runtime, interrupts);
   try {
     output.write(`Serving at ${config.publicUrl} (log: ${relative(process.cwd(), server.log)})\n`);
     const signal = AbortSignal.any([interrupts.stop, server.exited]);
-    const success = await sendAll(files, { ...setup, tools, signal });
-    if (options.exit) return success;
-    output.write('\nServing until Ctrl-C.\n');
-    if (!signal.aborted) await once(signal, 'abort');
-    if (server.exited.aborted) throw server.exited.reason;
-    return success;
+    const success = await sendAll(given, config, ffmpeg, signal);
+    output.write(`\n${dashboardHint(config)}\n`);
+    if (!exit) {
+      output.write('\nServing until Ctrl-C.\n');
+      if (!signal.aborted) await once(signal, 'abort');
+      if (server.exited.aborted) throw server.exited.reason;
+    }
+    return success ? 0 : 1;
   } catch (error) {
     // If the server has exited, its reason explains failed requests.
     throw server.exited.aborted && !interrupts.stop.aborted ? server.exited.reason : error;
@@ -137,13 +114,17 @@ export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<b
   }
 }
 
-async function sendAll(files: Recording[], sending: Sending): Promise<boolean> {
+async function sendAll(
+  given: readonly Recording[],
+  config: Config,
+  ffmpeg: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'inlet-demo-'));
   try {
-    const recordings = files.length > 0 ? files : [await makeClip(folder, sending)];
+    const recordings = given.length > 0 ? given : [await makeClip(folder, ffmpeg, signal)];
     let success = true;
-    for (const recording of recordings) success = (await send(recording, sending)) && success;
-    sending.output.write(`\n${dashboardHint(sending.config, sending.chosenPassword)}\n`);
+    for (const recording of recordings) success = (await send(recording, localServer(config), signal)) && success;
     return success;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -151,26 +132,18 @@ async function sendAll(files: Recording[], sending: Sending): Promise<boolean> {
 }
 
 /** @returns true if the recording was published */
-async function send(recording: Recording, { config, output, signal }: Sending): Promise<boolean> {
-  const server = localServer(config);
-  output.write(`\n${recording.title} (${recording.tracks.map(({ field }) => field).join(', ')})\n`);
+async function send({ title, tracks }: Recording, server: Server, signal: AbortSignal): Promise<boolean> {
+  output.write(`\n${title} (${tracks.map(({ field }) => field).join(', ')})\n`);
   const event = {
-    title: recording.title,
+    title,
     description: 'Sent by npm run demo',
     workflow: 'schedule-and-upload',
     // Anyone with the URL may watch.
     read: ['ROLE_ANONYMOUS'],
   };
-  const sending = { signal, screen: output, label: 'Upload' };
-  const identifier = await sendRecording(server, event, recording.tracks, sending);
+  const identifier = await sendRecording(server, event, tracks, { signal, screen: output, label: 'Upload' });
   output.write(`${eventLine(identifier)}\n`);
-  const processing = showProgress('Processing', output);
-  const processed = await followEvent(
-    server,
-    identifier,
-    ({ fraction, note }) => processing.update(fraction, note),
-    signal,
-  ).finally(processing.stop);
+  const processed = await showProcessing(server, identifier, { signal, screen: output, label: 'Processing' });
   output.write(`${eventSummary(processed).join('\n')}\n`);
   return processed.state === 'SUCCEEDED';
 }

@@ -4,15 +4,17 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#platform/config/config.ts';
+import { localServer } from '../client/server.ts';
 import { CommandError } from '../failure.ts';
 import type { Runtime } from '../role.ts';
 import type { Interrupts } from '../terminal/interrupts.ts';
 
+const LAUNCHER = join(import.meta.dirname, '../launch.ts');
 const POLL_MS = 100;
 const LOG_LINES = 15;
 const SPARE_MS = 10_000;
 
-export interface ServerProcess {
+interface ServerProcess {
   log: string;
   /** Aborted with the reason when the server exits by itself. */
   exited: AbortSignal;
@@ -24,16 +26,12 @@ export interface ServerProcess {
  *
  * @throws {CommandError} with the end of its log if it cannot be started
  */
-export async function startServer(
-  config: Config,
-  options: { runtime: Runtime; launcher: string; url: string; interrupts: Interrupts },
-): Promise<ServerProcess> {
-  const { interrupts } = options;
+export async function startServer(config: Config, runtime: Runtime, interrupts: Interrupts): Promise<ServerProcess> {
   mkdirSync(config.dataDir, { recursive: true });
   const log = join(config.dataDir, 'inlet.log');
   const file = openSync(log, 'w');
   // In a separate process group, so that Ctrl-C reaches only the demo, which then stops the server.
-  const child = spawn(process.execPath, [options.launcher, 'main', '--runtime', options.runtime], {
+  const child = spawn(process.execPath, [LAUNCHER, 'main', '--runtime', runtime], {
     detached: true,
     stdio: ['ignore', file, file],
   });
@@ -47,7 +45,7 @@ export async function startServer(
   );
   const server = { log, exited: exited.signal, stop: () => stop(child, config.shutdownMs + SPARE_MS) };
   try {
-    await ready(options.url, AbortSignal.any([exited.signal, interrupts.stop]));
+    await ready(localServer(config).url, AbortSignal.any([exited.signal, interrupts.stop]));
   } catch (error) {
     await server.stop();
     throw error;

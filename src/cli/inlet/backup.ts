@@ -23,10 +23,10 @@ const OPTIONS = { digests: { type: 'boolean' } } as const;
 export const backupCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
-    const { values, positionals } = parseArguments(args, OPTIONS, USAGE, 1);
+    const { values, positionals } = parseArguments(args, OPTIONS, 1);
     const { digests = false } = values;
     const [named] = positionals;
-    if (!named) throw new UsageError('DIR is missing.', USAGE);
+    if (!named) throw new UsageError('DIR is missing.');
     return withConnections(environment, 'backup', prepareDatabase, async ({ config, storage, connect }) => {
       const folder = resolve(callersFolder(environment), named);
       const [client, keeper] = [await connect(), await connect()];
@@ -40,7 +40,8 @@ export const backupCommand: Command = {
       const { manifest, lacking } = await takeBackup(folder, parts).finally(progress.stop);
       for (const { key, reason } of lacking) print(`${key}: ${reason}`);
       const rows = Object.values(manifest.tables).reduce((sum, count) => sum + count, 0);
-      const found = `${rows} rows and ${manifest.objects} objects (${formatBytes(manifest.bytes)}) as of ${manifest.taken}`;
+      const { objects, bytes, taken } = manifest;
+      const found = `${rows} rows and ${objects} objects (${formatBytes(bytes)}) as of ${taken}`;
       print(lacking.length === 0 ? `${found}.` : `${found}; ${lacking.length} objects are missing or damaged.`);
       return lacking.length === 0 ? 0 : 1;
     });

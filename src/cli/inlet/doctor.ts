@@ -1,13 +1,11 @@
-import type pg from 'pg';
 import { type Diagnosis, examineParts } from '#maintenance/doctor/check.ts';
 import { databaseChecks } from '#maintenance/doctor/database-checks.ts';
 import { definitionsCheck, foldersCheck, tlsCheck, toolsCheck } from '#maintenance/doctor/machine-checks.ts';
 import { queueCheck } from '#maintenance/doctor/queue-check.ts';
 import { storageCheck } from '#maintenance/doctor/storage-check.ts';
-import { isOnlyLocal, loadConfig } from '#platform/config/config.ts';
+import { type Config, isOnlyLocal, loadConfig } from '#platform/config/config.ts';
 import { createClient, REQUEST_LIMITS } from '#platform/database/client.ts';
 import { locateTools } from '#platform/media/tools/locate-tools.ts';
-import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { type Command, parseArguments } from '../command.ts';
 import { findDatabase } from '../prepare-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -23,23 +21,18 @@ const MARKS: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok  ', warn: 
 export const doctorCommand: Command = {
   usage: USAGE,
   async run(args, { environment, print }) {
-    parseArguments(args, {}, USAGE, 0);
+    parseArguments(args, {}, 0);
     const config = loadConfig(environment);
     const isLocal = isOnlyLocal(config);
-    const opened: { client?: pg.Client; storage?: ObjectStorage } = {};
-    let connecting: Promise<{ url: string; client: pg.Client }> | undefined;
+    let connection: ReturnType<typeof connectTo> | undefined;
     const connect = () => {
-      connecting ??= connectTo(config, opened);
-      return connecting;
-    };
-    const open = async () => {
-      opened.storage = await config.storage.open(config.uploadMemoryBytes);
-      return opened.storage;
+      connection ??= connectTo(config);
+      return connection;
     };
     const checks = [
       ...databaseChecks(connect),
       queueCheck(config.redisUrl, connect),
-      storageCheck({ ...config.storage, open }, connect),
+      storageCheck(config.storage, connect),
       toolsCheck(() => locateTools(config), { isLocal, allowed: config.allowBundledFfmpeg }),
       definitionsCheck(config.workflowsDir, config.metadataDir),
       foldersCheck(config.dataDir, temporaryFolder(environment, config), config.storage),
@@ -52,22 +45,17 @@ export const doctorCommand: Command = {
         print(`${MARKS[state]}  ${name.padEnd(10)}  ${found}.${todo ? `\n                  ${todo}` : ''}`);
       }
     } finally {
-      await opened.storage?.close();
-      await opened.client?.end().catch(() => undefined);
+      await connection?.then(({ client }) => client.end()).catch(() => undefined);
     }
     print(failed === 0 ? 'Everything works.' : `${failed} ${failed === 1 ? 'check' : 'checks'} failed.`);
     return failed === 0 ? 0 : 1;
   },
 };
 
-async function connectTo(
-  config: ReturnType<typeof loadConfig>,
-  opened: { client?: pg.Client },
-): Promise<{ url: string; client: pg.Client }> {
+async function connectTo(config: Config) {
   const url = await findDatabase(config);
   const client = createClient(url, REQUEST_LIMITS, 'inlet doctor');
   client.on('error', () => undefined);
   await client.connect();
-  opened.client = client;
   return { url, client };
 }

@@ -43,23 +43,23 @@ interface ListedEvent {
 export const eventsCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print }) {
-    const { values } = parseArguments(args, OPTIONS, USAGE, 0);
+    const { values } = parseArguments(args, OPTIONS, 0);
     const limit = values.limit ?? '20';
     if (!/^[1-9]\d{0,6}$/.test(limit)) {
-      throw new UsageError(`--limit is ${JSON.stringify(limit)}; it must be a number from 1 to 9999999.`, USAGE);
+      throw new UsageError(`--limit is ${JSON.stringify(limit)}; it must be a number from 1 to 9999999.`);
     }
     const state = values.state?.toUpperCase();
     const status = state === undefined ? undefined : STATUSES.get(state);
     if (state !== undefined && status === undefined) {
       const allowed = [...STATUSES.keys()].join(', ');
-      throw new UsageError(`--state is ${JSON.stringify(values.state)}; allowed is ${allowed}.`, USAGE);
+      throw new UsageError(`--state is ${JSON.stringify(values.state)}; allowed is ${allowed}.`);
     }
     for (const name of ['text', 'series'] as const) {
       if (!values[name]?.includes(',')) continue;
       const found = `--${name} is ${JSON.stringify(values[name])}`;
-      throw new UsageError(`${found}; it must not contain a comma, which separates filters of the API.`, USAGE);
+      throw new UsageError(`${found}; it must not contain a comma, which separates filters of the API.`);
     }
-    const server = selectServer(values, environment, USAGE);
+    const server = selectServer(values, environment);
     const filters = [
       ...(status === undefined ? [] : [`status:EVENTS.EVENTS.STATUS.${status}`]),
       ...(values.text === undefined ? [] : [`textFilter:${values.text}`]),

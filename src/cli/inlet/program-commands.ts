@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { loadConfig } from '#platform/config/config.ts';
 import { type Command, parseArguments } from '../command.ts';
 import { HELP as DEMO_USAGE } from '../demo/arguments.ts';
@@ -7,7 +7,11 @@ import type { Role } from '../role.ts';
 import { execProgram } from '../runtime.ts';
 import { USAGE as USER_USAGE } from '../user.ts';
 
-const program = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+/** Runs a program instead of this process. */
+const program =
+  (name: string, ...first: string[]): Command['run'] =>
+  async (args, { environment }) =>
+    execProgram(process.execPath, [join(import.meta.dirname, '..', name), ...first, ...args], environment);
 
 const MIGRATE_USAGE = `npm run inlet -- migrate
 
@@ -16,7 +20,7 @@ Applies the pending migrations of Inlet and of the queue to the database.`;
 export const migrateCommand: Command = {
   usage: MIGRATE_USAGE,
   async run(args, { environment }) {
-    parseArguments(args, {}, MIGRATE_USAGE, 0);
+    parseArguments(args, {}, 0);
     await migrate(loadConfig(environment));
     return 0;
   },
@@ -24,13 +28,12 @@ export const migrateCommand: Command = {
 
 export const userCommand: Command = {
   usage: `npm run inlet -- user ...\n\n${USER_USAGE}`,
-  run: async (args, { environment }) =>
-    execProgram(process.execPath, [program('launch.ts'), 'user', ...args], environment),
+  run: program('launch.ts', 'user'),
 };
 
 export const demoCommand: Command = {
   usage: `npm run inlet -- demo ...\n\n${DEMO_USAGE}`,
-  run: async (args, { environment }) => execProgram(process.execPath, [program('demo.ts'), ...args], environment),
+  run: program('demo.ts'),
 };
 
 const ROLES: Record<Role, string> = {
@@ -42,6 +45,5 @@ const ROLES: Record<Role, string> = {
 /** `main`, `api` and `worker`: run the role in this process, as `npm start`, `npm run api` and `npm run worker` do. */
 export const roleCommand = (role: Role): Command => ({
   usage: `npm run inlet -- ${role} [--runtime deno|node]\n\nRuns ${ROLES[role]}, until a signal stops it.`,
-  run: async (args, { environment }) =>
-    execProgram(process.execPath, [program('launch.ts'), role, ...args], environment),
+  run: program('launch.ts', role),
 });

@@ -20,9 +20,9 @@ same command again. Exits with 0 only if every object matches the database.
 export const restoreCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
-    const { values, positionals } = parseArguments(args, { replace: { type: 'boolean' } }, USAGE, 1);
+    const { values, positionals } = parseArguments(args, { replace: { type: 'boolean' } }, 1);
     const [named] = positionals;
-    if (!named) throw new UsageError('DIR is missing.', USAGE);
+    if (!named) throw new UsageError('DIR is missing.');
     const { folder, manifest } = await openBackup(environment, named);
     const { replace = false } = values;
     return withConnections(environment, 'restore', findDatabase, async ({ databaseUrl, storage, connect }) => {

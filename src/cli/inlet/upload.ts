@@ -2,27 +2,17 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, extname, join } from 'node:path';
-import { EventGone, eventLine, eventSummary, followEvent, type ProcessedEvent } from '../client/follow.ts';
+import { EventGone, eventLine, eventSummary, showProcessing } from '../client/follow.ts';
 import {
   type NewEvent,
   presentationOf,
-  readableFile,
   sendRecording,
   suggestRepeating,
   type TrackFile,
+  trackOf,
 } from '../client/send.ts';
-import type { Server } from '../client/server.ts';
-import {
-  type Command,
-  parseArguments,
-  SERVER_OPTIONS,
-  SERVER_USAGE,
-  selectServer,
-  type Terminal,
-  UsageError,
-} from '../command.ts';
+import { type Command, parseArguments, SERVER_OPTIONS, SERVER_USAGE, selectServer, UsageError } from '../command.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
-import { showProgress } from '../terminal/progress.ts';
 
 /** Returns a private folder for the state of unfinished commands. */
 async function folderOf(environment: NodeJS.ProcessEnv, ...below: string[]): Promise<string> {
@@ -33,12 +23,12 @@ async function folderOf(environment: NodeJS.ProcessEnv, ...below: string[]): Pro
 }
 
 /** Returns the file with the URLs of unfinished uploads. */
-export async function rememberedUploads(environment: NodeJS.ProcessEnv): Promise<string> {
+async function rememberedUploads(environment: NodeJS.ProcessEnv): Promise<string> {
   return join(await folderOf(environment), 'uploads.json');
 }
 
 /** The event of a recording that an interrupted command has sent. */
-export interface RememberedEvent {
+interface RememberedEvent {
   /** Undefined if the recording was not sent yet. */
   identifier: string | undefined;
   remember(identifier: string): Promise<void>;
@@ -50,7 +40,7 @@ export interface RememberedEvent {
  *
  * @param recording a JSON value that identifies the recording
  */
-export async function rememberedEvent(environment: NodeJS.ProcessEnv, recording: unknown): Promise<RememberedEvent> {
+async function rememberedEvent(environment: NodeJS.ProcessEnv, recording: unknown): Promise<RememberedEvent> {
   const name = createHash('sha256').update(JSON.stringify(recording)).digest('hex');
   const path = join(await folderOf(environment, 'events'), name);
   const identifier = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -86,17 +76,15 @@ const OPTIONS = {
   read: { type: 'string', multiple: true },
   'no-wait': { type: 'boolean' },
 } as const;
-const SOUND = /^\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aif|aiff)$/i;
 
 export const uploadCommand: Command = {
   usage: USAGE,
-  async run(args, terminal) {
-    const { environment, signal, print, screen } = terminal;
-    const { values, positionals } = parseArguments(args, OPTIONS, USAGE);
-    if (positionals.length === 0) throw new UsageError('FILE is missing.', USAGE);
-    const server = selectServer(values, environment, USAGE);
+  async run(args, { environment, signal, print, screen }) {
+    const { values, positionals } = parseArguments(args, OPTIONS);
+    if (positionals.length === 0) throw new UsageError('FILE is missing.');
+    const server = selectServer(values, environment);
     const files = await Promise.all(positionals.map((name) => trackOf(callersFolder(environment), name)));
-    if (values.together && files.length > 2) throw new UsageError('--together allows two files.', USAGE);
+    if (values.together && files.length > 2) throw new UsageError('--together allows two files.');
     const [first, second] = files;
     const recordings: [TrackFile, ...TrackFile[]][] =
       values.together && first && second ? [[first, presentationOf(second)]] : files.map((file) => [file]);
@@ -125,7 +113,11 @@ export const uploadCommand: Command = {
         continue;
       }
       print(eventLine(identifier));
-      const processed = await follow(server, identifier, remembered, terminal);
+      const following = { signal, screen, label: 'processing' };
+      const processed = await showProcessing(server, identifier, following).catch(async (error) => {
+        if (error instanceof EventGone) await remembered.forget();
+        return suggestRepeating(error);
+      });
       for (const line of eventSummary(processed)) print(line);
       if (processed.state !== 'SUCCEEDED') exitCode = 1;
     }
@@ -135,29 +127,7 @@ export const uploadCommand: Command = {
   },
 };
 
-async function trackOf(folder: string, name: string): Promise<TrackFile> {
-  const file = await readableFile(folder, name);
-  return { ...file, field: SOUND.test(extname(file.path)) ? 'audio' : 'presenter' };
-}
-
 /** Identifies a file and, by its time, its contents. */
 async function versionOf({ path, field: part, size }: TrackFile) {
   return { path, part, size, changed: (await stat(path)).mtimeMs };
-}
-
-async function follow(
-  server: Server,
-  identifier: string,
-  { forget }: RememberedEvent,
-  { signal, screen }: Terminal,
-): Promise<ProcessedEvent> {
-  const progress = showProgress('processing', screen);
-  try {
-    return await followEvent(server, identifier, ({ fraction, note }) => progress.update(fraction, note), signal);
-  } catch (error) {
-    if (error instanceof EventGone) await forget();
-    return suggestRepeating(error);
-  } finally {
-    progress.stop();
-  }
 }

@@ -33,9 +33,9 @@ const OPTIONS = {
 export const verifyCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print, screen }) {
-    const { values } = parseArguments(args, OPTIONS, USAGE, 0);
+    const { values } = parseArguments(args, OPTIONS, 0);
     const { digests = false } = values;
-    if (values.from !== undefined && !values.repair) throw new UsageError('--from requires --repair.', USAGE);
+    if (values.from !== undefined && !values.repair) throw new UsageError('--from requires --repair.');
     const backup = values.from === undefined ? undefined : (await openBackup(environment, values.from)).folder;
     return withConnections(environment, 'verify', prepareDatabase, async (connections) => {
       const { config, storage, connect } = connections;

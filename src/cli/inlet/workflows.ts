@@ -15,13 +15,13 @@ const STATES: ReadonlyMap<string, string> = new Map([
 export const workflowsCommand: Command = {
   usage: USAGE,
   async run(args, { environment, signal, print }) {
-    const { values, positionals } = parseArguments(args, SERVER_OPTIONS, USAGE);
+    const { values, positionals } = parseArguments(args, SERVER_OPTIONS);
     const [action = '', ...names] = positionals;
     const state = STATES.get(action);
     if (state === undefined)
-      throw new UsageError(`"${action}" is not allowed; the first argument must be retry or stop.`, USAGE);
-    if (names.length === 0) throw new UsageError('NUMBER or EVENT is missing.', USAGE);
-    const server = selectServer(values, environment, USAGE);
+      throw new UsageError(`"${action}" is not allowed; the first argument must be retry or stop.`);
+    if (names.length === 0) throw new UsageError('NUMBER or EVENT is missing.');
+    const server = selectServer(values, environment);
     for (const name of names) {
       const number = /^\d+$/.test(name) ? name : await latestOf(name);
       const body = new URLSearchParams({ state });
@@ -35,7 +35,7 @@ export const workflowsCommand: Command = {
       const query = new URLSearchParams({ filter: `event:${event}`, limit: '1' });
       const answer = await ask(server, `/api/workflows?${query}`, { signal });
       const [latest] = (await answer.json()) as { identifier: string | number }[];
-      if (!latest) throw new UsageError(`The event "${event}" has no workflow.`, USAGE);
+      if (!latest) throw new UsageError(`The event "${event}" has no workflow.`);
       return String(latest.identifier);
     }
   },

@@ -1,3 +1,5 @@
+import { withTimeout } from '#platform/process/timeout.ts';
+
 /** The result of a check. `warn` means that the part works but could be better. */
 export interface Diagnosis {
   state: 'ok' | 'warn' | 'fail';
@@ -19,20 +21,12 @@ export interface Check {
 const LIMIT_MS = 60_000;
 
 /** Runs the checks one after another, whatever they find. */
-export async function* examineParts(
-  checks: readonly Check[],
-  limitMs = LIMIT_MS,
-): AsyncGenerator<Diagnosis & { name: string }> {
+export async function* examineParts(checks: readonly Check[]): AsyncGenerator<Diagnosis & { name: string }> {
   for (const { name, run, todo } of checks) {
-    const limit = AbortSignal.timeout(limitMs);
-    const late = new Promise<never>((_, reject) => {
-      limit.addEventListener('abort', () => reject(new Error(`The check takes longer than ${limitMs / 1000} s.`)), {
-        once: true,
-      });
-    });
     try {
-      const diagnoses = [await Promise.race([run(limit), late])].flat();
-      for (const diagnosis of diagnoses) yield { name, ...diagnosis };
+      const checked = run(AbortSignal.timeout(LIMIT_MS));
+      const diagnoses = await withTimeout(checked, LIMIT_MS, `The check takes longer than ${LIMIT_MS / 1000} s.`);
+      for (const diagnosis of [diagnoses].flat()) yield { name, ...diagnosis };
     } catch (error) {
       yield { name, state: 'fail', found: sentence(error), todo };
     }

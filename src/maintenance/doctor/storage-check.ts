@@ -13,8 +13,7 @@ import type { Check } from './check.ts';
 /** Two full parts of a multipart upload and a rest. */
 const BYTES = 11 * 2 ** 20;
 /** Retention of the probe on the ledger, longer than any run of the doctor. */
-const OWNER = 'doctor';
-const EXPIRY_MINUTES = 10;
+const EXPIRY = "now() + interval '10 minutes'";
 /** Limit for the database, which must not block the check of the storage. */
 const PATIENCE_MS = 5_000;
 
@@ -38,24 +37,18 @@ export function storageCheck(
     run: async (signal) => {
       await requireObjects(place, connect);
       const storage = await place.open();
-      await storage.check(signal);
-      const key = objectKey('probe');
-      await onLedger(
-        `INSERT INTO staging (object_key, owner, expires_at) VALUES ($1, $2, now() + make_interval(mins => $3))`,
-        key,
-        OWNER,
-        EXPIRY_MINUTES,
-      );
-      const begun = performance.now();
       try {
-        await storeInParts(storage, key, signal);
+        await storage.check(signal);
+        const key = objectKey('probe');
+        await onLedger(`INSERT INTO staging (object_key, owner, expires_at) VALUES ($1, 'doctor', ${EXPIRY})`, key);
+        const begun = performance.now();
+        await storeInParts(storage, key, signal).finally(() => storage.remove([key]));
+        const ms = Math.round(performance.now() - begun);
+        await onLedger('DELETE FROM staging WHERE object_key = $1', key);
+        return { state: 'ok', found: `the ${place.name} stored, returned and removed 11 MiB in parts, in ${ms} ms` };
       } finally {
-        await storage.remove([key]);
+        await storage.close();
       }
-      const ms = Math.round(performance.now() - begun);
-      await onLedger('DELETE FROM staging WHERE object_key = $1', key);
-      const found = `the ${place.name} stored, returned and removed 11 MiB in parts, in ${ms} ms`;
-      return { state: 'ok', found };
     },
   };
 }
