@@ -14,7 +14,7 @@ const shown = (value: unknown) => JSON.stringify(String(value).slice(0, 100));
 const name = (parameter: string) =>
   z
     .string()
-    .refine((text) => text.length <= 2 * MAX_SEARCH && !CONTROL.test(text) && text.isWellFormed(), {
+    .refine((text) => [...text].length <= MAX_SEARCH && !CONTROL.test(text) && text.isWellFormed(), {
       error: ({ input }) =>
         `The parameter '${parameter}' is ${shown(input)}; it must have at most ${MAX_SEARCH} characters, none of them a control character.`,
     })
