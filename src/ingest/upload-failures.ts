@@ -29,7 +29,7 @@ export function answerUploadFailure(c: Context, error: unknown): Response {
   const cause = causeOf(error);
   if (cause) abortedUploads.inc({ cause });
   if (error instanceof ClientDisconnected) {
-    log.info('the client disconnected during an upload; the received bytes were discarded');
+    log.info('the client disconnected during an upload');
     return c.body(null, 400, { Connection: 'close' });
   }
   if (error instanceof StorageRefused) {

@@ -5,7 +5,7 @@ import { withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts'
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Locks } from '#platform/database/locks.ts';
-import { inTransaction, isDatabaseOutage, isTransient } from '#platform/database/retry.ts';
+import { isDatabaseOutage, isTransient } from '#platform/database/retry.ts';
 import { INTERNAL_ERROR } from '#platform/http/app/error-handler.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
@@ -15,15 +15,8 @@ import { accept } from '../accept.ts';
 import { isOpen, recordOutcome } from '../drafts.ts';
 import { parseNewEvents } from '../event-form.ts';
 import { receive, UploadGone } from '../tus/receive.ts';
-import { beginWriting, lockUpload, UploadLost, type UploadParts } from '../tus/tus-uploads.ts';
-import {
-  type Author,
-  type DirectFile,
-  type DirectUpload,
-  directDraft,
-  findDirectUpload,
-  keepFiles,
-} from './direct-uploads.ts';
+import { lockUpload, UploadLost, type UploadParts } from '../tus/tus-uploads.ts';
+import { type Author, type DirectUpload, directDraft, findDirectUpload, keepFiles } from './direct-uploads.ts';
 
 export interface CompletionParts extends UploadParts {
   config: Pick<Config, 'scheduling'>;
@@ -62,9 +55,9 @@ export async function completeDirectUpload(
 ): Promise<DirectUpload | undefined> {
   const { database } = parts;
   const direct = await findDirectUpload(database, id);
-  if (!direct || !isOpen(direct) || !direct.files.every(hasAllBytes)) return direct;
+  if (!direct || !isOpen(direct) || !direct.files.every(({ offset, length }) => offset === length)) return direct;
   try {
-    for (const file of direct.files) if (!file.complete) await completeUpload(parts, direct, file);
+    for (const { complete, uploadId } of direct.files) if (!complete) await completeUpload(parts, uploadId);
     await makeEvent(parts, direct, request).catch(async (error) => {
       if (isDatabaseOutage(error) || isTransient(error)) throw error;
       const now = await findDirectUpload(database, id);
@@ -103,15 +96,12 @@ export async function sweepDirectUploads(
   for (const { id, requestId } of rows) {
     if (performance.now() > until) break;
     const completion = completeDirectUpload(parts, id, { requestId, log: log.child({ requestId }) });
-    await withTimeout(completion, ITEM_MS, `Creating the event took longer than ${ITEM_MS} ms.`).then(
-      (direct) => {
-        if (direct?.accepted) made += 1;
-      },
-      (error) => {
-        const sentence = 'could not create the event of a direct upload; the next sweep tries again';
-        log.warn({ err: error, directUpload: id }, sentence);
-      },
-    );
+    try {
+      const direct = await withTimeout(completion, ITEM_MS, `Creating the event took longer than ${ITEM_MS} ms.`);
+      if (direct?.accepted) made += 1;
+    } catch (err) {
+      log.warn({ err, directUpload: id }, 'could not create the event of a direct upload; the next sweep tries again');
+    }
   }
   return made;
 }
@@ -144,26 +134,11 @@ async function principalOf({ roles, ...author }: Author, directory: Pick<Directo
 }
 
 /** Completes an upload whose process was killed after the last byte. */
-async function completeUpload(
-  parts: CompletionParts,
-  { request: { maxBytes } }: DirectUpload,
-  { uploadId }: DirectFile,
-): Promise<void> {
+async function completeUpload(parts: CompletionParts, uploadId: string): Promise<void> {
   const stop = new AbortController();
   const onLost = () => stop.abort(new UploadLost('The lock on the upload was lost.'));
-  const held = await lockUpload(parts.locks, uploadId, { onWanted: () => undefined, onLost });
-  if (!held) throw new UploadLost('Another request writes to the upload.');
-  try {
-    const upload = await inTransaction(parts.database, (trx) => beginWriting(trx, uploadId, parts.lifetimeMs));
-    const nothing = { read: async () => undefined, verify: undefined, maxBytes, signal: stop.signal };
-    await receive(parts, upload, nothing);
-  } finally {
-    await held.release();
-  }
-}
-
-function hasAllBytes({ begun, offset, length }: DirectFile): boolean {
-  return begun && offset === length;
+  await using _lock = await lockUpload(parts.locks, uploadId, { onWanted: () => undefined, onLost });
+  await receive(parts, uploadId, { signal: stop.signal });
 }
 
 function reasonOf(error: unknown, { requestId, log }: RequestInfo): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { quoted } from '#capture/agents/agent-names.ts';
 import { FLAVOR } from '#catalogue/events/event-files.ts';
 import { parseDateTime } from '#metadata/date-time.ts';
 import { parseJson } from '#metadata/parse-metadata.ts';
@@ -8,7 +9,6 @@ import { FLAVORS, flavorOf } from '../event-form.ts';
 import type { AwaitedFile } from './direct-uploads.ts';
 
 const MOST_FILES = 10;
-const MOST_SHOWN = 100;
 const DIGITS = /^\d{1,16}$/;
 /** A date alone is ambiguous. */
 const WITH_ZONE = /T.*(?:Z|[+-]\d{2}:?\d{2})$/;
@@ -17,13 +17,13 @@ const FIELDS = Object.keys(FLAVORS);
 const BAD_MAX_BYTES = refusal(
   400,
   (text: string, most: number) =>
-    `The field 'maxBytes' is ${JSON.stringify(text)}; allowed is a whole number of bytes from 1 to ${most}.`,
+    `The field 'maxBytes' is ${quoted(text)}; allowed is a whole number of bytes from 1 to ${most}.`,
   ['10 GB', 107_374_182_400],
 );
 const BAD_EXPIRES = refusal(
   400,
   (text: string, most: number) =>
-    `The field 'expires' is ${JSON.stringify(text)}; allowed is a whole number of seconds from 1 to ${most}, or an ISO 8601 date and time with a time zone within that period from now.`,
+    `The field 'expires' is ${quoted(text)}; allowed is a whole number of seconds from 1 to ${most}, or an ISO 8601 date and time with a time zone within that period from now.`,
   ['tomorrow', 172_800],
 );
 const BAD_FILES = refusal(
@@ -38,17 +38,10 @@ const NOTHING_SCHEDULED = refusal(
 );
 export const LIMIT_REFUSALS = [BAD_MAX_BYTES, BAD_EXPIRES, BAD_FILES, NOTHING_SCHEDULED];
 
-const Field = z.enum(FIELDS);
 const Awaited = z
-  .union([
-    Field.transform((field) => ({ field })),
-    z.object({ field: Field, flavor: z.never().optional() }),
-    z.object({ field: z.never().optional(), flavor: z.string().regex(FLAVOR) }),
-  ])
-  .transform(({ field, ...rest }): AwaitedFile => {
-    const flavor = 'flavor' in rest ? rest.flavor : undefined;
-    return { field, flavor: flavor ?? flavorOf(field ?? '') };
-  });
+  .object({ field: z.enum(FIELDS).optional(), flavor: z.string().regex(FLAVOR).optional() })
+  .refine(({ field, flavor }) => (field === undefined) !== (flavor === undefined))
+  .transform(({ field, flavor }): AwaitedFile => ({ field, flavor: flavor ?? flavorOf(field ?? '') }));
 
 export interface Limits {
   files: AwaitedFile[];
@@ -79,7 +72,7 @@ export function parseLimits(
 function parseMaxBytes(text: string | undefined, most: number): number {
   if (text === undefined) return most;
   const bytes = DIGITS.test(text) ? Number(text) : 0;
-  if (bytes < 1 || bytes > most) throw BAD_MAX_BYTES(text.slice(0, MOST_SHOWN), most);
+  if (bytes < 1 || bytes > most) throw BAD_MAX_BYTES(text, most);
   return bytes;
 }
 
@@ -87,7 +80,7 @@ function parseExpires(text: string | undefined, mostMs: number, now: Date): Date
   if (text === undefined) return new Date(now.getTime() + mostMs);
   const instant = WITH_ZONE.test(text) ? (parseDateTime(text)?.getTime() ?? 0) : 0;
   const ms = DIGITS.test(text) ? Number(text) * 1000 : instant - now.getTime();
-  if (!(ms > 0 && ms <= mostMs)) throw BAD_EXPIRES(text.slice(0, MOST_SHOWN), mostMs / 1000);
+  if (!(ms > 0 && ms <= mostMs)) throw BAD_EXPIRES(text, mostMs / 1000);
   return new Date(now.getTime() + ms);
 }
 
@@ -97,18 +90,9 @@ function parseFiles(text = 'presenter'): AwaitedFile[] {
     : text.split(',').map((name) => name.trim());
   if (!Array.isArray(list) || list.length === 0 || list.length > MOST_FILES)
     throw BAD_FILES(`it must name 1 to ${MOST_FILES} files`);
-  return list.map((item) => {
-    const { success, data } = Awaited.safeParse(item);
-    if (!success) throw BAD_FILES(`${shown(item)} is not allowed`);
+  return list.map((item, i) => {
+    const { success, data } = Awaited.safeParse(typeof item === 'string' ? { field: item } : item);
+    if (!success) throw BAD_FILES(`${typeof item === 'object' ? `item ${i + 1}` : quoted(item)} is not allowed`);
     return data;
   });
-}
-
-function shown(value: unknown): string {
-  let text = 'a deeply nested value';
-  try {
-    // JSON.stringify supports fewer levels than JSON.parse.
-    text = JSON.stringify(value);
-  } catch {}
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text;
 }

@@ -14,7 +14,7 @@ import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/en
 import { createdHeaders, EXAMPLE_URL, Instant, pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { accept } from '../accept.ts';
-import { DraftGone, discardDraft } from '../drafts.ts';
+import { discardDraft } from '../drafts.ts';
 import { exampleParts, MISSING_PARTS, newJsonParts, PART_REFUSALS, parseNewEvents } from '../event-form.ts';
 import type { Intake } from '../intake.ts';
 import type { CompletionParts } from './direct-completion.ts';
@@ -23,11 +23,11 @@ import {
   type Author,
   type DirectUpload,
   directDraft,
+  EVENT_MADE,
   findDirectUpload,
   openDirectUpload,
   UPLOAD_URL_PREFIX,
 } from './direct-uploads.ts';
-import { EVENT_MADE } from './upload-url.endpoints.ts';
 
 const PATH = '/api/uploads';
 /** The form fields from which the event is created. */
@@ -179,9 +179,7 @@ export const removeDirectUpload = defineEndpoint({
   refusals: [NO_DIRECT_UPLOAD, EVENT_MADE],
   handle: async ({ c, params }, { database }: Services) => {
     const { id } = await visible(c, database, params.direct_upload_id);
-    const { accepted } = await inTransaction(database, (trx) => discardDraft(trx, directDraft(id))).catch((error) => {
-      throw error instanceof DraftGone ? NO_DIRECT_UPLOAD(id) : error;
-    });
+    const { accepted } = await inTransaction(database, (trx) => discardDraft(trx, directDraft(id)));
     if (accepted) throw EVENT_MADE(accepted.eventId);
     return c.body(null, 204);
   },

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import { EVENT_ID } from '#catalogue/events/event-examples.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { ApiVersion } from '#platform/http/answer/version.ts';
-import { type AcceptedDraft, type Draft, openDraft, readDraft } from '../drafts.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { type Draft, openDraft, readDraft } from '../drafts.ts';
 import { discardUpload, newUploadId } from '../tus/tus-uploads.ts';
 
 /** The path prefix of upload URLs. */
@@ -43,6 +45,10 @@ export interface DirectRequest {
   version: ApiVersion;
   maxBytes: number;
 }
+
+export const EVENT_MADE = refusal(409, (id: string) => `The direct upload has already become the event '${id}'.`, [
+  EVENT_ID,
+]);
 
 /** A draft whose files are sent to upload URLs, without an account. Its owner is the account that requested them. */
 export interface DirectUpload extends Draft {
@@ -111,15 +117,14 @@ export async function findByToken(
  * Deletes the upload of a file, unless an event has it. The next upload to its URL gets another identifier, so that no
  * request confuses the two.
  *
- * @returns the event that has it
+ * @throws {HttpError} 409 if an event has it
  */
-export async function startOver(trx: Transaction, id: string, uploadId: string): Promise<AcceptedDraft | undefined> {
+export async function startOver(trx: Transaction, id: string, uploadId: string): Promise<void> {
   const draft = await readDraft(trx, directDraft(id), { lock: true });
-  if (draft?.accepted) return draft.accepted;
+  if (draft?.accepted) throw EVENT_MADE(draft.accepted.eventId);
   await discardUpload(trx, uploadId);
   const files = trx.updateTable('draft_uploads').set({ upload_id: newUploadId() });
   await files.where('upload_id', '=', uploadId).execute();
-  return undefined;
 }
 
 /** Stores the names and sizes of all files, because the uploads expire earlier. */

@@ -5,7 +5,7 @@ import { CONCURRENT_UPDATE, DATABASE_UNAVAILABLE } from '#platform/http/app/erro
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { isOpen } from '../drafts.ts';
-import { answerTusRequest, type Creation, type TusServices, type Uploads } from '../tus/tus.ts';
+import { answerTusRequest, type TusServices, type Uploads } from '../tus/tus.ts';
 import {
   BAD_OVERRIDE,
   overridingMethod,
@@ -13,12 +13,14 @@ import {
   TUS_APPEND_REFUSALS,
   TUS_CREATION_REFUSALS,
   TUS_REFUSALS,
+  type TusMethod,
 } from '../tus/tus-headers.ts';
-import { beginUpload, declareLength, findUpload, type Upload, UploadLost } from '../tus/tus-uploads.ts';
+import { beginUpload, declareLength, findUpload, UploadLost } from '../tus/tus-uploads.ts';
 import { type CompletionParts, completeDirectUpload, type RequestInfo } from './direct-completion.ts';
 import {
   type DirectFile,
   type DirectUpload,
+  EVENT_MADE,
   findByToken,
   findDirectUpload,
   startOver,
@@ -31,9 +33,6 @@ export const EVENT_HEADER = 'Inlet-Event-Id';
 const NO_SUCH_ADDRESS = refusal(404, 'This upload URL does not exist or was revoked.');
 const ADDRESS_EXPIRED = refusal(410, 'This upload URL has expired.');
 const NOTHING_TO_UPLOAD = refusal(400, 'The file is empty: Upload-Length must be at least 1.');
-export const EVENT_MADE = refusal(409, (id: string) => `The direct upload has already become the event '${id}'.`, [
-  EVENT_ID,
-]);
 const NO_EVENT_MADE = refusal(
   422,
   'All files were received, but no event could be created. The account that requested this URL can read the reason.',
@@ -120,46 +119,36 @@ async function answer({ c, params: { token } }: EndpointRequest<typeof path>, se
   const found = await findByToken(services.database, token);
   if (!found) throw NO_SUCH_ADDRESS();
   const { direct, file } = found;
-  const sentMethod = c.req.method === 'GET' ? 'HEAD' : c.req.method;
+  const sentMethod = (c.req.method === 'GET' ? 'HEAD' : c.req.method) as TusMethod;
   const method = (sentMethod === 'POST' && overridingMethod(c.req.raw.headers)) || sentMethod;
   if (direct.isClosed) throw ADDRESS_EXPIRED();
   if (direct.failure !== undefined) throw NO_EVENT_MADE();
   if (method === 'DELETE' && direct.accepted) throw EVENT_MADE(direct.accepted.eventId);
   if (Number(c.req.header('Upload-Length') ?? 1) === 0) throw NOTHING_TO_UPLOAD();
-  const sent = c.req.header('Upload-Metadata')?.trim() ?? '';
   const address = `${services.config.publicUrl}${UPLOAD_URL_PREFIX}/${token}`;
-  const uploads = uploadAt(services, { direct, file, address, sent }, c.var);
   // The upload's own identifier is used, because locks and logs show it and the token is a secret.
   const id = ['POST', 'OPTIONS'].includes(method) ? '' : file.uploadId;
-  return answerTusRequest(method, c, services, uploads, id);
+  return answerTusRequest(method, c, services, uploadAt(address, services, found, c.var), id);
 }
 
-/**
- * The only upload of an upload URL.
- *
- * @param at.sent `Upload-Metadata` of a client that sends PATCH first
- */
+/** Returns the only upload of an upload URL. */
 function uploadAt(
+  address: string,
   services: Services,
-  { direct, file, ...at }: { direct: DirectUpload; file: DirectFile; address: string; sent: string },
+  { direct, file }: { direct: DirectUpload; file: DirectFile },
   request: RequestInfo,
 ): Uploads {
   const { database } = services;
   const { maxBytes, author } = direct.request;
-  const create = ({ length, metadata, sent }: Creation): Promise<Upload> => {
-    const upload = {
-      owner: author.username,
-      filename: metadata.filename ?? file.field ?? '',
-      flavor: file.flavor,
-      metadata: sent,
-      length,
-      expiresBy: direct.closesAt,
-      maxBytes,
-    };
-    return beginUpload(services, file.uploadId, upload, async (trx) => {
+  const begin: Uploads['begin'] = (id, { length, metadata, sent }) => {
+    const filename = metadata.filename ?? file.field ?? '';
+    const { flavor } = file;
+    const upload = { filename, flavor, metadata: sent, length, maxBytes };
+    const owned = { ...upload, owner: author.username, expiresBy: direct.closesAt };
+    return beginUpload(services, id, owned, async (trx) => {
       const now = await findDirectUpload(trx, direct.id, { lock: true });
       if (!now || !isOpen(now)) throw NO_SUCH_ADDRESS();
-      const isAwaited = now.files.some(({ uploadId }) => uploadId === file.uploadId);
+      const isAwaited = now.files.some(({ uploadId }) => uploadId === id);
       if (!isAwaited) throw new UploadLost('The file was deleted; another upload is awaited.');
     });
   };
@@ -167,10 +156,10 @@ function uploadAt(
     newId: file.uploadId,
     isKnown: true,
     maxBytes,
-    address: () => at.address,
+    address: () => address,
     begin: async (id, creation) => {
       const upload = await findUpload(database, id);
-      if (!upload) return create(creation);
+      if (!upload) return begin(id, creation);
       const { length } = creation;
       if (length === undefined) return upload;
       if (upload.length !== undefined && upload.length !== length) throw OTHER_LENGTH(upload.length);
@@ -182,14 +171,10 @@ function uploadAt(
       const none = { length: undefined, offset: 0, metadata: '', expiresAt: direct.closesAt, complete: false };
       return (await findUpload(database, id)) ?? none;
     },
-    open: async (id) => {
-      if (await findUpload(database, id)) return;
-      await create({ length: undefined, metadata: readMetadata(at.sent), sent: at.sent });
+    open: async (id, sent) => {
+      if (!(await findUpload(database, id))) await begin(id, { length: undefined, metadata: readMetadata(sent), sent });
     },
-    remove: async (id) => {
-      const made = await inTransaction(database, (trx) => startOver(trx, direct.id, id));
-      if (made) throw EVENT_MADE(made.eventId);
-    },
+    remove: (id) => inTransaction(database, (trx) => startOver(trx, direct.id, id)),
     completed: async (): Promise<Readonly<Record<string, string>>> => {
       const now = await completeDirectUpload(services, direct.id, request);
       if (!now) throw NO_SUCH_ADDRESS();

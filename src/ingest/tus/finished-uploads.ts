@@ -20,23 +20,19 @@ const NO_ID = 'it must be the last segment of the URL of an upload';
 const NO_UPLOAD_OF = "it must be an object with an 'id' and a 'field' or 'flavor'";
 const NO_LIST = "it must be a JSON array of objects with an 'id' and a 'field' or 'flavor'";
 
-export const UNPARSABLE_UPLOADS = refusal(400, (reason: string) => `The part 'uploads' cannot be read: ${reason}.`, [
-  NO_LIST,
-]);
+const UNPARSABLE_UPLOADS = refusal(400, (reason: string) => `The part 'uploads' cannot be read: ${reason}.`, [NO_LIST]);
 export const NO_UPLOAD = refusal(404, (id: string) => `The upload '${id}' does not exist or has expired.`, [
   EXAMPLE_ID,
 ]);
-export const UPLOAD_UNFINISHED = refusal(
+const UPLOAD_UNFINISHED = refusal(
   400,
   (id: string, offset: number, length: number | null) =>
     `The upload '${id}' is not finished: ${offset} of ${length ?? 'an unknown number of'} bytes were received.`,
   [EXAMPLE_ID, 5_242_880, 10_485_760],
 );
-export const UPLOAD_USED = refusal(409, (id: string) => `The upload '${id}' is already part of an event.`, [
-  EXAMPLE_ID,
-]);
-export const UPLOAD_EMPTY = refusal(400, (id: string) => `The upload '${id}' is empty.`, [EXAMPLE_ID]);
-export const UPLOAD_WITHOUT_FLAVOR = refusal(
+const UPLOAD_USED = refusal(409, (id: string) => `The upload '${id}' is already part of an event.`, [EXAMPLE_ID]);
+const UPLOAD_EMPTY = refusal(400, (id: string) => `The upload '${id}' is empty.`, [EXAMPLE_ID]);
+const UPLOAD_WITHOUT_FLAVOR = refusal(
   400,
   (id: string) =>
     `The upload '${id}' was created without a 'flavor'; a 'field' (presenter, presentation or audio) or a 'flavor' is required.`,

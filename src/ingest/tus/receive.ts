@@ -5,18 +5,26 @@ import { ObjectNotFound, type ObjectStorage, type Piece, storageRefused } from '
 import { uploadedBytes } from '#platform/telemetry/metrics.ts';
 import type { Digest } from './digests.ts';
 import { CHECKSUM_MISMATCH, type Checksum, UPLOAD_TOO_LONG } from './tus-headers.ts';
-import { type Progress, receiptsOf, recordProgress, type Upload, type UploadParts } from './tus-uploads.ts';
+import {
+  beginWriting,
+  type Progress,
+  receiptsOf,
+  recordProgress,
+  type Upload,
+  type UploadParts,
+} from './tus-uploads.ts';
 
 const CHUNKS_AHEAD = 4;
 /** The fraction of its lifetime after which a slow upload is extended. */
 const EXTENDED_AFTER = 0.1;
 
-export interface Incoming {
-  read(): Promise<Uint8Array | undefined>;
+interface Incoming {
+  /** By default there are no more bytes. */
+  read?: () => Promise<Uint8Array | undefined>;
   /** Bytes that do not match are discarded. */
-  verify: Checksum | undefined;
+  verify?: Checksum | undefined;
   /** The maximum size of an upload with a deferred length. */
-  maxBytes: number;
+  maxBytes?: number;
   /** Stops receiving; nothing more is recorded. */
   signal: AbortSignal;
 }
@@ -27,17 +35,18 @@ export class UploadGone extends Error {
 }
 
 /**
- * Receives the next bytes of an upload. Bytes received before an error are kept, unless they have a checksum.
+ * Receives the next bytes of an upload, and completes it if it has all of them. Take its lock first. Bytes received
+ * before an error are kept, unless they have a checksum.
  *
- * @param upload as `beginWriting` returned it
  * @returns the upload's new state
  * @throws the error of reading, after the bytes before it have been saved
  * @throws {HttpError} 413 for too many bytes, 460 for a wrong checksum
  * @throws {StorageRefused}
- * @throws {UploadLost} if another request writes to it
+ * @throws {UploadLost} if another request writes to it, or it has expired or is complete
  * @throws {UploadGone}
  */
-export async function receive(parts: UploadParts, upload: Upload, incoming: Incoming): Promise<Upload> {
+export async function receive(parts: UploadParts, id: string, incoming: Incoming): Promise<Upload> {
+  const upload = await inTransaction(parts.database, (trx) => beginWriting(trx, id, parts.lifetimeMs));
   try {
     return await new Writing(parts, upload, incoming).run();
   } catch (error) {
@@ -45,6 +54,8 @@ export async function receive(parts: UploadParts, upload: Upload, incoming: Inco
     return recordCompleted(parts, upload);
   }
 }
+
+const noMore = async () => undefined;
 
 class Writing {
   readonly #parts: UploadParts;
@@ -97,7 +108,7 @@ class Writing {
 
   /** Yields the rest of the last request, then the new bytes until reading fails. */
   async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
-    const { read, verify, maxBytes, signal } = this.#incoming;
+    const { read = noMore, verify, maxBytes = 0, signal } = this.#incoming;
     const { rest, length = maxBytes, offset } = this.#upload;
     try {
       if (rest) yield* await this.#parts.storage.get(rest.key, undefined, signal);

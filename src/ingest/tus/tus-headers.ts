@@ -3,26 +3,27 @@ import type { MiddlewareHandler } from 'hono';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { hasBody } from '#platform/http/form/request-body.ts';
 import { UPLOAD_REFUSALS } from '../upload-failures.ts';
-export const VERSION = '1.0.0';
+
+/** The methods of the protocol. */
+export type TusMethod = 'OPTIONS' | 'POST' | 'HEAD' | 'PATCH' | 'DELETE';
+
+const VERSION = '1.0.0';
 const OFFSET_STREAM = 'application/offset+octet-stream';
-export const ALGORITHMS: readonly string[] = ['sha1', 'sha256', 'sha512', 'md5'];
+const ALGORITHMS: readonly string[] = ['sha1', 'sha256', 'sha512', 'md5'];
 const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum';
+const MOST_METADATA = 8192;
 const CLOSE = { Connection: 'close' };
 
-export const WRONG_VERSION = refusal(412, `Tus-Resumable must be ${VERSION}.`, [], {
-  'Tus-Version': VERSION,
-});
+const WRONG_VERSION = refusal(412, `Tus-Resumable must be ${VERSION}.`, [], { 'Tus-Version': VERSION });
 export const NO_OFFSET_STREAM = refusal(415, `The content type must be ${OFFSET_STREAM}.`, [], CLOSE);
 const BAD_NUMBER = refusal(400, (header: string) => `${header} must be a whole number of bytes, such as 1048576.`, [
   'Upload-Offset',
 ]);
-export const BAD_LENGTH = refusal(400, 'Either Upload-Length or Upload-Defer-Length: 1 is required.');
+const BAD_LENGTH = refusal(400, 'Either Upload-Length or Upload-Defer-Length: 1 is required.');
 export const LENGTH_KNOWN = refusal(400, 'Upload-Length must not change and must not be less than Upload-Offset.');
-export const BAD_METADATA = refusal(
+const BAD_METADATA = refusal(
   400,
-  (most: number) =>
-    `Upload-Metadata must be a comma-separated list of unique keys, each followed by a space and its value in Base64, of at most ${most} characters.`,
-  [8192],
+  `Upload-Metadata must be a comma-separated list of unique keys, each followed by a space and its value in Base64, of at most ${MOST_METADATA} characters.`,
 );
 export const BAD_FLAVOR = refusal(
   400,
@@ -65,7 +66,6 @@ export const TUS_EXPOSED = [
   ...['Tus-Resumable', 'Tus-Version', 'Tus-Extension', 'Tus-Max-Size', 'Tus-Checksum-Algorithm'],
   ...['Upload-Offset', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata', 'Upload-Expires'],
 ];
-const MOST_METADATA = 8192;
 
 /** `Upload-Metadata`, decoded; null for a key without a value. */
 type Metadata = Readonly<Record<string, string | null>>;
@@ -125,7 +125,8 @@ export function readTusHeaders(method: string, headers: Headers, maxBytes: numbe
   if (length !== undefined && length > maxBytes) throw LENGTH_TOO_LARGE(maxBytes);
   const contentLength = Number(headers.get('Content-Length') ?? 0);
   const isStream = headers.get('Content-Type') === OFFSET_STREAM;
-  const read = { ...none, length, checksum, contentLength, isStream };
+  const sent = headers.get('Upload-Metadata')?.trim() ?? '';
+  const read = { ...none, sent, length, checksum, contentLength, isStream };
   if (method === 'PATCH') {
     const offset = readNumber(headers, 'Upload-Offset');
     if (offset === undefined) throw BAD_NUMBER('Upload-Offset');
@@ -134,8 +135,7 @@ export function readTusHeaders(method: string, headers: Headers, maxBytes: numbe
   // The Client MUST set either Upload-Length or Upload-Defer-Length: 1.
   const deferred = headers.get('Upload-Defer-Length');
   if (deferred !== (length === undefined ? '1' : null)) throw BAD_LENGTH();
-  const sent = headers.get('Upload-Metadata')?.trim() ?? '';
-  return { ...read, metadata: readMetadata(sent), sent };
+  return { ...read, metadata: readMetadata(sent) };
 }
 
 function readNumber(headers: Headers, name: string): number | undefined {
@@ -147,14 +147,13 @@ function readNumber(headers: Headers, name: string): number | undefined {
 
 /** Reads `Upload-Metadata`. @throws {HttpError} 400 */
 export function readMetadata(sent: string): Metadata {
-  const text = sent.trim();
   const metadata: Record<string, string | null> = {};
-  if (text.length > MOST_METADATA) throw BAD_METADATA(MOST_METADATA);
-  for (const pair of text === '' ? [] : text.split(',')) {
+  if (sent.length > MOST_METADATA) throw BAD_METADATA();
+  for (const pair of sent === '' ? [] : sent.split(',')) {
     // A key MUST NOT contain spaces and commas, and MUST NOT be empty. Some clients put a space after the comma.
     const [, key, value] = /^([!-+\--~]+)(?: ([A-Za-z\d+/]*={0,2}))?$/.exec(pair.trim()) ?? [];
     // All keys MUST be unique. Property names of every object are refused as well.
-    if (!key || key in metadata || (value && value.length % 4 !== 0)) throw BAD_METADATA(MOST_METADATA);
+    if (!key || key in metadata || (value && value.length % 4 !== 0)) throw BAD_METADATA();
     metadata[key] = value ? Buffer.from(value, 'base64').toString() : null;
   }
   return metadata;

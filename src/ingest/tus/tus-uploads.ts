@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type RawBuilder, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
-import type { HeldLock, LockCallbacks, Locks } from '#platform/database/locks.ts';
+import type { LockCallbacks, Locks } from '#platform/database/locks.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import type { DB, Upload as Row } from '#platform/database/schema.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
@@ -184,9 +184,11 @@ function uploadOf(row: Selectable<Row>): Upload {
 /** The time that a writer has to release the lock. */
 const LOCK_MS = 5_000;
 
-/** Takes the lock of an upload's writer. @returns undefined if another request keeps it */
-export function lockUpload(locks: Locks, id: string, holder: LockCallbacks): Promise<HeldLock | undefined> {
-  return locks.take(`upload ${id}`, holder, LOCK_MS);
+/** Takes the lock of an upload's writer. @throws {UploadLost} if another request keeps it */
+export async function lockUpload(locks: Locks, id: string, holder: LockCallbacks): Promise<AsyncDisposable> {
+  const held = await locks.take(`upload ${id}`, holder, LOCK_MS);
+  if (!held) throw new UploadLost('Another request writes to the upload.');
+  return { [Symbol.asyncDispose]: held.release };
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   TUS_APPEND_REFUSALS,
   TUS_CREATION_REFUSALS,
   TUS_REFUSALS,
+  type TusMethod,
 } from './tus-headers.ts';
 import { beginUpload, discardUpload, findUpload, newUploadId } from './tus-uploads.ts';
 
@@ -92,7 +93,7 @@ export const removeUpload = defineEndpoint({
   handle: answerAs('DELETE'),
 });
 
-function answerAs(method: string) {
+function answerAs(method: TusMethod) {
   return ({ c, params }: EndpointRequest, services: TusServices): Promise<Response> => {
     const { upload_id: id } = params as { upload_id?: string };
     return answerTusRequest(method, c, services, uploadsOf(c.var.principal, services), id);
