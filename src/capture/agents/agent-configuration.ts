@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '#metadata/parse-metadata.ts';
 import { isXmlText, xmlText } from '#metadata/xml-text.ts';
 import { parseInput } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { badRequest, refusal } from '#platform/http/errors/errors.ts';
@@ -86,7 +87,14 @@ const Key = z.string().refine((key) => key !== '' && key.length <= MAX_KEY && is
   error: ({ input }) =>
     `The configuration property name ${quoted(input)} must have 1 to ${MAX_KEY} characters and no control characters.`,
 });
-const Value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const Text = z
+  .string()
+  .max(MAX_VALUE, `must have at most ${MAX_VALUE} characters`)
+  .refine(isXmlText, 'contains a character that XML does not allow');
+const Value = z
+  .union([z.string(), z.number(), z.boolean()], 'must be a string, a number or a boolean')
+  .transform(String)
+  .pipe(Text);
 
 /** Parses a configuration: a JSON object or Java properties XML. @throws {HttpError} 400 or 413 */
 export function parseConfiguration(text: string): AgentConfiguration {
@@ -102,29 +110,13 @@ export function parseConfiguration(text: string): AgentConfiguration {
 
 function entriesOf(text: string): [string, unknown][] {
   if (text.startsWith('<')) return parsePropertiesXml(text);
-  if (text.startsWith('{')) return Object.entries(jsonOf(text));
+  if (text.startsWith('{')) return Object.entries(parseJson(text, () => INVALID_CONFIGURATION()) as object);
   throw INVALID_CONFIGURATION();
 }
 
-function jsonOf(text: string): object {
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    throw INVALID_CONFIGURATION();
-  }
-}
-
 function checkedValue(key: string, value: unknown): string {
-  const { success, data } = Value.safeParse(value);
-  if (!success) {
-    throw badRequest(`The configuration property ${quoted(key)} must be a string, a number or a boolean.`);
-  }
-  if (data.length > MAX_VALUE) {
-    throw badRequest(`The configuration property ${quoted(key)} must have at most ${MAX_VALUE} characters.`);
-  }
-  if (!isXmlText(data)) {
-    throw badRequest(`The configuration property ${quoted(key)} contains a character that XML does not allow.`);
-  }
+  const { data, error } = Value.safeParse(value);
+  if (error) throw badRequest(`The configuration property ${quoted(key)} ${error.issues[0]?.message}.`);
   return data;
 }
 

@@ -1,3 +1,5 @@
+import { propertiesXml } from './agent-configuration.ts';
+
 export const AGENT_ID = 'room-1';
 
 export const AGENT = {
@@ -13,11 +15,4 @@ export const CONFIGURATION = {
   'capture.device.timezone': 'Europe/Berlin',
 };
 
-export const CONFIGURATION_XML = `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
-<!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">
-<properties>
-<comment>Configuration of ${AGENT_ID}</comment>
-<entry key="capture.device.names">camera,screen</entry>
-<entry key="capture.device.timezone">Europe/Berlin</entry>
-</properties>
-`;
+export const CONFIGURATION_XML = propertiesXml(new Map(Object.entries(CONFIGURATION)), `Configuration of ${AGENT_ID}`);

@@ -1,5 +1,6 @@
-import { type Expression, sql } from 'kysely';
+import { type Expression, sql, type Updateable } from 'kysely';
 import type { Queryable } from '#platform/database/kysely.ts';
+import type { CaptureAgent } from '#platform/database/schema.ts';
 import type { AgentReport, AgentState } from './agent.schemas.ts';
 import type { AgentConfiguration } from './agent-configuration.ts';
 
@@ -77,16 +78,8 @@ export async function recordConfiguration(
   return isNew;
 }
 
-interface AgentChange {
-  state?: AgentState;
-  url?: string;
-  configuration?: string;
-  inputs?: string[];
-  time_zone?: string;
-}
-
 /** A single statement, so that neither of two concurrent first reports fails. */
-async function writeAgent(db: Queryable, id: string, change: AgentChange): Promise<void> {
+async function writeAgent(db: Queryable, id: string, change: Updateable<CaptureAgent>): Promise<void> {
   const values = { ...change, seen_at: sql<Date>`now()`, forgotten: false };
   await db
     .insertInto('capture_agents')

@@ -56,7 +56,7 @@ export class RuleText {
     const value = this.value(name);
     const word = words.find((known) => known === value);
     if (value !== undefined && word === undefined) {
-      throw this.refuse(name, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+      this.refuse(name, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
     }
     return word;
   }
@@ -64,7 +64,7 @@ export class RuleText {
   number(name: string, range: Range): number | undefined {
     const value = this.value(name);
     if (value === undefined) return undefined;
-    return numberIn(range, value) ?? this.#fail(name, `one whole number ${formatRange(range)}`);
+    return numberIn(range, value) ?? this.refuse(name, `one whole number ${formatRange(range)}`);
   }
 
   /** Returns the distinct numbers of a comma-separated list; none without the part. @throws {HttpError} 400 */
@@ -75,18 +75,14 @@ export class RuleText {
   /** Returns the items of a comma-separated list; `read` returns undefined for an invalid one. */
   list<Item>(name: string, read: (item: string) => Item | undefined, allowed: string): Item[] {
     const items = new Set(this.value(name)?.split(','));
-    return [...items].map((item) => read(item) ?? this.#fail(name, `${allowed}, separated by commas`));
+    return [...items].map((item) => read(item) ?? this.refuse(name, `${allowed}, separated by commas`));
   }
 
-  /** Returns the error for the value of a part. */
-  refuse(name: string, allowed: string): HttpError {
+  /** Refuses the value of a part. @throws {HttpError} 400 */
+  refuse(name: string, allowed: string): never {
     const value = this.value(name);
     const is = value === undefined ? 'missing' : `'${shown(value)}'`;
-    return this.invalid(`${name} is ${is}; allowed is ${allowed}`);
-  }
-
-  #fail(name: string, allowed: string): never {
-    throw this.refuse(name, allowed);
+    throw this.invalid(`${name} is ${is}; allowed is ${allowed}`);
   }
 }
 
@@ -144,7 +140,7 @@ export interface Rule {
 /** Parses a rule completely: one that is partly understood would schedule recordings on wrong days. */
 export function readRule(text: RuleText): Rule {
   const frequency = text.word('FREQ', FREQUENCIES);
-  if (!frequency) throw text.refuse('FREQ', 'DAILY, WEEKLY, MONTHLY or YEARLY');
+  if (!frequency) text.refuse('FREQ', 'DAILY, WEEKLY, MONTHLY or YEARLY');
   const rule = {
     frequency,
     interval: text.number('INTERVAL', { first: 1, last: 1000 }) ?? 1,
@@ -160,7 +156,7 @@ export function readRule(text: RuleText): Rule {
     until: untilOf(text),
   };
   if (rule.weekdays.some(({ nth }) => nth !== undefined) && ['DAILY', 'WEEKLY'].includes(frequency)) {
-    throw text.refuse('BYDAY', `weekdays without numbers, such as MO, with FREQ=${frequency}`);
+    text.refuse('BYDAY', `weekdays without numbers, such as MO, with FREQ=${frequency}`);
   }
   if (rule.count !== undefined && rule.until !== undefined) throw text.invalid('COUNT and UNTIL must not be combined');
   return rule;
@@ -176,8 +172,8 @@ function weekdayOf(item: string): Weekday | undefined {
 function timeOf(text: RuleText): number {
   const hour = text.number('BYHOUR', HOURS);
   const minute = text.number('BYMINUTE', MINUTES);
-  if (hour === undefined) throw text.refuse('BYHOUR', 'one whole number from 0 to 23, in UTC');
-  if (minute === undefined) throw text.refuse('BYMINUTE', 'one whole number from 0 to 59');
+  if (hour === undefined) text.refuse('BYHOUR', 'one whole number from 0 to 23, in UTC');
+  if (minute === undefined) text.refuse('BYMINUTE', 'one whole number from 0 to 59');
   return ((hour * 60 + minute) * 60 + (text.number('BYSECOND', MINUTES) ?? 0)) * 1000;
 }
 
@@ -189,6 +185,6 @@ function untilOf(text: RuleText): Rule['until'] {
   const named = Date.parse(`${year}-${month}-${day}T${time}Z`);
   // Rejects dates that Date.parse would shift, such as 30 February or 24:00.
   const real = !Number.isNaN(named) && new Date(named).toISOString() === `${year}-${month}-${day}T${time}.000Z`;
-  if (!real) throw text.refuse('UNTIL', 'a UTC datetime such as 20300131T090000Z, or a date such as 20300131');
+  if (!real) text.refuse('UNTIL', 'a UTC datetime such as 20300131T090000Z, or a date such as 20300131');
   return hour === undefined ? named + DAY - 1 : named;
 }

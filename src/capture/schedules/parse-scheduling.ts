@@ -1,7 +1,7 @@
-import type { z } from 'zod';
+import { parseJson } from '#metadata/parse-metadata.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
+import { parseInput } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { badRequest, type Refusal } from '#platform/http/errors/errors.ts';
-import { tryParseJson } from '#platform/text/json.ts';
 import { timeZoneOf } from '../agents/agents.queries.ts';
 import { occurrencesOf } from '../recurrence/occurrences.ts';
 import type { Period } from '../states/recording-state.ts';
@@ -41,7 +41,7 @@ export interface SchedulingChange {
  */
 export function parseNewScheduling(text: string): NewScheduling {
   const sent = filledFields(text, UNPARSABLE_SCHEDULING);
-  const { start, end, duration, inputs = [], rrule } = read(NewTimes, sent);
+  const { start, end, duration, inputs = [], rrule } = parseInput(NewTimes, sent);
   if (rrule !== undefined && !(start && end && duration)) throw RULE_INCOMPLETE();
   if (rrule === undefined) requireOneEnd(end, duration);
   if (!start) throw badRequest(`'start' must be specified as ${MOMENT}`);
@@ -49,16 +49,16 @@ export function parseNewScheduling(text: string): NewScheduling {
   requireOrder(period);
   const durationMs = duration ?? lengthOf(period);
   requireLength(durationMs);
-  return { agentId: read(NewFields.shape.agent_id, sent.agent_id), inputs, ...period, durationMs, rrule };
+  return { agentId: parseInput(NewFields.shape.agent_id, sent.agent_id), inputs, ...period, durationMs, rrule };
 }
 
 /** Parses a change of a schedule; ignores null and empty values except `start` and `end` (compatibility 3.12). */
 export function parseSchedulingChange(text: string, unreadable: Refusal): SchedulingChange {
   const sent = filledFields(text, unreadable);
-  const { start, end, duration, inputs } = read(ChangedTimes, sent);
+  const { start, end, duration, inputs } = parseInput(ChangedTimes, sent);
   if ('rrule' in sent) throw badRequest("'rrule' is allowed for new events only");
   requireOneEnd(end, duration);
-  const agentId = read(SchedulingUpdate.shape.agent_id, sent.agent_id);
+  const agentId = parseInput(SchedulingUpdate.shape.agent_id, sent.agent_id);
   return {
     ...(agentId !== undefined && { agentId }),
     ...(start && { start }),
@@ -85,17 +85,11 @@ const NEVER_EMPTY: ReadonlySet<string> = new Set(['start', 'end']);
 
 /** Returns the non-empty fields. @throws {HttpError} 400 */
 function filledFields(text: string, unreadable: Refusal): Record<string, unknown> {
-  const json = tryParseJson(text);
+  const json = parseJson(text, () => unreadable());
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unreadable();
   return Object.fromEntries(
     Object.entries(json).filter(([name, value]) => value !== null && (value !== '' || NEVER_EMPTY.has(name))),
   );
-}
-
-function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw badRequest(parsed.error.issues[0]?.message ?? UNPARSABLE_SCHEDULING.example);
 }
 
 function requireOneEnd(end: Date | undefined, duration: number | undefined): void {
@@ -141,7 +135,7 @@ export async function planRecordings(
   if (rrule === undefined) return { agentId, inputs, periods: [{ start, end }], recurring: false };
   const timeZone = await timeZoneOf(database, agentId);
   const starts = occurrencesOf({ rule: rrule, start, end, timeZone, maxOccurrences });
-  const periods = starts.map((start) => ({ start, end: new Date(start.getTime() + durationMs) }));
+  const periods = starts.map((start) => ({ start, end: after(start, durationMs) }));
   if (starts.some((start, i) => start < (periods[i - 1]?.end ?? start))) throw PERIODS_OVERLAP();
   return { agentId, inputs, periods, recurring: true };
 }

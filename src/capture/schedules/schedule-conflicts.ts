@@ -2,13 +2,12 @@ import type { Context } from 'hono';
 import { sql } from 'kysely';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
-import { formatInstant } from '#metadata/date-time.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction, TransactionConflict } from '#platform/database/retry.ts';
 import { versionedJson } from '#platform/http/answer/version.ts';
 import type { Answer } from '#platform/http/endpoint/endpoint.ts';
-import type { Period, Schedule } from '../states/recording-state.ts';
-import { CONFLICTS, Conflicts } from './scheduling.schemas.ts';
+import type { Period } from '../states/recording-state.ts';
+import { CONFLICTS, Conflicts, formatExactly } from './scheduling.schemas.ts';
 import { ScheduleOverlap, type TimeClaim } from './write-schedules.ts';
 
 interface Conflict extends Period {
@@ -85,23 +84,8 @@ async function conflictsWithOthers(db: Queryable, principal: Principal, claim: T
   return rows;
 }
 
-/** Returns scheduling information for the API (contract 4.5). Clients can write back exactly what they read. */
-export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
-  return {
-    agent_id: agentId,
-    start: formatExactly(start),
-    end: formatExactly(end),
-    ...(inputs.length > 0 && { inputs }),
-  };
-}
-
 function conflictJson({ start, end, title }: Conflict) {
   return { start: formatExactly(start), end: formatExactly(end), title };
-}
-
-/** Formats a time, with milliseconds unless they are zero. */
-function formatExactly(date: Date): string {
-  return date.getUTCMilliseconds() === 0 ? formatInstant(date) : date.toISOString();
 }
 
 /** The 409 response of a scheduling request. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { parseDateTime } from '#metadata/date-time.ts';
+import { formatInstant, parseDateTime } from '#metadata/date-time.ts';
 import { AGENT_ID } from '../agents/agent-examples.ts';
 import { isName, MAX_NAME, quoted } from '../agents/agent-names.ts';
+import type { Schedule } from '../states/recording-state.ts';
 import { UNPARSABLE_AGENT, UNPARSABLE_DATE, YEARS } from '../states/scheduling-errors.ts';
 
 /** The maximum duration of a recording: 30 days. */
@@ -120,6 +121,21 @@ function refuseInputs(): string {
 
 function refuseAgent({ input }: { input?: unknown }): string {
   return UNPARSABLE_AGENT.sentence(input);
+}
+
+/** Returns scheduling information for the API (contract 4.5). Clients can write back exactly what they read. */
+export function scheduleJson({ agentId, start, end, inputs }: Schedule) {
+  return {
+    agent_id: agentId,
+    start: formatExactly(start),
+    end: formatExactly(end),
+    ...(inputs.length > 0 && { inputs }),
+  };
+}
+
+/** Formats a time, with milliseconds unless they are zero. */
+export function formatExactly(date: Date): string {
+  return date.getUTCMilliseconds() === 0 ? formatInstant(date) : date.toISOString();
 }
 
 export const SCHEDULING = {

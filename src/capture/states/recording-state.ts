@@ -3,31 +3,20 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import type { Event } from '#platform/database/schema.ts';
 import { assertMove } from '#processing/workflow-states.ts';
 
-/** The state of a recording as its agent reports it; empty before the first report. */
-export type RecordingState =
-  | ''
-  | 'capturing'
-  | 'capture_finished'
-  | 'capture_error'
-  | 'manifest'
-  | 'manifest_finished'
-  | 'manifest_error'
-  | 'compressing'
-  | 'compressing_error'
-  | 'uploading'
-  | 'upload_finished'
-  | 'upload_error';
-
 const UPLOADING = ['uploading', 'upload_finished', 'upload_error'] as const;
 const COMPRESSING = ['compressing', 'compressing_error', ...UPLOADING] as const;
-const MANIFEST = ['manifest', 'manifest_finished', 'manifest_error', ...COMPRESSING] as const;
-const CAPTURING = ['capturing', 'capture_finished', 'capture_error', ...MANIFEST] as const;
+const MANIFEST = ['manifest', 'manifest_error', 'manifest_finished', ...COMPRESSING] as const;
+/** The states that agents report. */
+export const REPORTED_STATES = ['capturing', 'capture_finished', 'capture_error', ...MANIFEST] as const;
+/** The state of a recording as its agent reports it; empty before the first report. */
+export type RecordingState = '' | (typeof REPORTED_STATES)[number];
+
 /** A failed recording may be moved, repeated, or delivered late. */
-const AFTER_FAILURE = ['', ...CAPTURING] as const;
+const AFTER_FAILURE = ['', ...REPORTED_STATES] as const;
 
 /** Every legal state change. Agents skip steps they do not perform, and states never go back. */
 export const RECORDING_MOVES: Readonly<Record<RecordingState, readonly RecordingState[]>> = {
-  '': CAPTURING,
+  '': REPORTED_STATES,
   capturing: ['capture_finished', 'capture_error', ...MANIFEST],
   capture_finished: MANIFEST,
   manifest: ['manifest_finished', 'manifest_error', ...COMPRESSING],
@@ -44,7 +33,7 @@ export const RECORDING_MOVES: Readonly<Record<RecordingState, readonly Recording
 /** A change of a recording. `stateAfter()` decides the new state. */
 export type RecordingChange =
   /** The recording moved to another time or agent: its state is reset. */
-  { kind: 'moved' } | { kind: 'recorded' } | { kind: 'reported'; state: Exclude<RecordingState, ''> };
+  { kind: 'moved' } | { kind: 'recorded' } | { kind: 'reported'; state: (typeof REPORTED_STATES)[number] };
 
 const TARGETS = { moved: '', recorded: 'upload_finished' } as const;
 

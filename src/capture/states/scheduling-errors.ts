@@ -1,10 +1,8 @@
 import { refusal } from '#platform/http/errors/errors.ts';
 import { MAX_NAME, quoted } from '../agents/agent-names.ts';
 
-const FIRST_YEAR = 1970;
-const LAST_YEAR = 2199;
-export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${FIRST_YEAR} to ${LAST_YEAR}`;
-export const YEARS = { first: FIRST_YEAR, last: LAST_YEAR };
+export const YEARS = { first: 1970, last: 2199 };
+export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${YEARS.first} to ${YEARS.last}`;
 
 export const UNPARSABLE_SCHEDULING = refusal(400, 'Unable to parse scheduling information');
 /** The error of endpoints that change only the scheduling. */

@@ -1,7 +1,7 @@
 import { type Expression, type Selectable, sql } from 'kysely';
 import { effectiveAclsOf, mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
-import { scheduleJson } from '#capture/schedules/schedule-conflicts.ts';
+import { scheduleJson } from '#capture/schedules/scheduling.schemas.ts';
 import { schedulesOf } from '#capture/schedules/timetable.queries.ts';
 import type { Schedule } from '#capture/states/recording-state.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';

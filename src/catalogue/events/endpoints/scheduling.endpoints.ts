@@ -2,13 +2,8 @@ import { z } from 'zod';
 import { requireAccess } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { parseSchedulingChange } from '#capture/schedules/parse-scheduling.ts';
-import {
-  CONFLICT_ANSWER,
-  conflictResponse,
-  scheduleJson,
-  withScheduleConflicts,
-} from '#capture/schedules/schedule-conflicts.ts';
-import { SCHEDULING, Scheduling, SchedulingUpdate } from '#capture/schedules/scheduling.schemas.ts';
+import { CONFLICT_ANSWER, conflictResponse, withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts';
+import { SCHEDULING, Scheduling, SchedulingUpdate, scheduleJson } from '#capture/schedules/scheduling.schemas.ts';
 import { scheduleOf } from '#capture/schedules/timetable.queries.ts';
 import { NO_END, UNPARSABLE_DATE, UNPARSABLE_SCHEDULING_UPDATE } from '#capture/states/scheduling-errors.ts';
 import type { Config } from '#platform/config/config.ts';
