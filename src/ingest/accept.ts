@@ -36,9 +36,7 @@ export interface DoorServices extends FormParts, AcceptParts {
  * staging ledger, all in one transaction. Run it in `withScheduleConflicts`.
  *
  * @throws {HttpError} as `createEvents` and `updateEvent`
- * @throws {DraftGone} if its draft was discarded or has expired
- * @throws {HttpError} 409 if its draft was accepted before
- * @throws {HttpError} as `takeUploads`
+ * @throws {HttpError} as `takeDraft` and `takeUploads`
  * @throws {ScheduleOverlap} if another recording is scheduled at that time
  * @throws {StagingExpired} if one of the objects was swept
  */
@@ -55,10 +53,8 @@ export async function accept(
   const processing = usual && (intake.processing ?? usual);
   const [first] = accepted.ids;
   for (const eventId of accepted.ids) await assignUploads(trx, uploads, eventId);
-  await staging.commit(
-    trx,
-    tracks.map(({ objectKey }) => objectKey),
-  );
+  const keys = tracks.map(({ objectKey }) => objectKey);
+  await staging.commit(trx, keys);
   if (first !== undefined) {
     await insertDocuments(trx, first, documents);
     await insertAttachments(trx, first, drafted?.attachments ?? []);

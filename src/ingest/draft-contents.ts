@@ -6,14 +6,13 @@ import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '#platfor
 import {
   type AcceptedDraft,
   after,
+  DRAFT_GONE,
   type Draft,
-  DraftGone,
   type DraftRef,
   draftOf,
-  lockDraft,
+  lockOpenDraft,
   ownerOf,
   recordOutcome,
-  requireOpen,
 } from './drafts.ts';
 
 export interface DraftContents {
@@ -59,8 +58,7 @@ export async function readContents(db: Queryable, draftId: string): Promise<Draf
  * elements that it already has, because clients repeat requests whose answers they lost.
  *
  * @returns the keys of unneeded objects, to be discarded after the commit
- * @throws {DraftGone}
- * @throws {HttpError} 409 if it has been accepted
+ * @throws {HttpError} as `lockOpenDraft`
  * @throws {StagingExpired} if one of the objects was swept; the transaction must roll back
  */
 export async function addToDraft(
@@ -69,8 +67,7 @@ export async function addToDraft(
   contents: Partial<DraftContents>,
   staging: StagingLedger,
 ): Promise<string[]> {
-  const draft = await lockDraft(trx, which);
-  requireOpen(draft);
+  const draft = await lockOpenDraft(trx, which);
   const missing = missingIn(await readContents(trx, which.id), contents);
   await insertContents(trx, which.id, missing);
   await trx.updateTable('drafts').set({ changed_at: sql<Date>`now()` }).where('id', '=', which.id).execute();
@@ -79,9 +76,9 @@ export async function addToDraft(
   return objectKeysOf(contents).filter((key) => !kept.includes(key));
 }
 
-/** Makes a draft expire `lifetimeMs` from now. @throws {DraftGone} */
+/** Makes a draft expire `lifetimeMs` from now. @throws {HttpError} as `lockOpenDraft` */
 export async function extendDraft(trx: Transaction, which: DraftRef, lifetimeMs: number): Promise<Draft> {
-  requireOpen(await lockDraft(trx, which));
+  await lockOpenDraft(trx, which);
   const row = await trx
     .updateTable('drafts')
     .set({ expires_at: after(lifetimeMs) })
@@ -89,7 +86,7 @@ export async function extendDraft(trx: Transaction, which: DraftRef, lifetimeMs:
     .returningAll()
     .executeTakeFirstOrThrow();
   const keys = objectKeysOf(await readContents(trx, which.id));
-  await orGone(which.id, extendOwned(trx, ownerOf(which.id), keys, row.expires_at));
+  await extendOwned(trx, ownerOf(which.id), keys, row.expires_at).catch(orGone(which.id));
   return draftOf(row);
 }
 
@@ -97,13 +94,12 @@ export async function extendDraft(trx: Transaction, which: DraftRef, lifetimeMs:
  * Takes the contents of a draft for an event that the same transaction writes: its objects leave the staging ledger,
  * whichever process has stored them. Call `recordOutcome` afterwards.
  *
- * @throws {DraftGone} the transaction must roll back
- * @throws {HttpError} 409 if it has been accepted before
+ * @throws {HttpError} as `lockOpenDraft`; the transaction must roll back
  */
 export async function takeDraft(trx: Transaction, which: DraftRef): Promise<DraftContents> {
-  requireOpen(await lockDraft(trx, which));
+  await lockOpenDraft(trx, which);
   const contents = await readContents(trx, which.id);
-  await orGone(which.id, commitOwned(trx, ownerOf(which.id), objectKeysOf(contents)));
+  await commitOwned(trx, ownerOf(which.id), objectKeysOf(contents)).catch(orGone(which.id));
   await removeContents(trx, which.id);
   return contents;
 }
@@ -111,11 +107,10 @@ export async function takeDraft(trx: Transaction, which: DraftRef): Promise<Draf
 /**
  * Discards the contents of a draft, because an event has them already; the objects are removed soon after the commit.
  *
- * @throws {DraftGone}
- * @throws {HttpError} 409 if it has been accepted before
+ * @throws {HttpError} as `lockOpenDraft`
  */
 export async function discardContents(trx: Transaction, which: DraftRef, accepted: AcceptedDraft): Promise<void> {
-  requireOpen(await lockDraft(trx, which));
+  await lockOpenDraft(trx, which);
   await releaseOwned(trx, ownerOf(which.id));
   await removeContents(trx, which.id);
   await recordOutcome(trx, which.id, accepted);
@@ -167,10 +162,7 @@ async function removeContents(trx: Transaction, draftId: string): Promise<void> 
   }
 }
 
-export function objectKeysOf({
-  tracks = [],
-  attachments = [],
-}: Partial<Pick<DraftContents, 'tracks' | 'attachments'>>): string[] {
+function objectKeysOf({ tracks = [], attachments = [] }: Partial<DraftContents>): string[] {
   return [...tracks, ...attachments].map(({ objectKey }) => objectKey);
 }
 
@@ -182,10 +174,9 @@ function rowOf(draftId: string, { objectKey, tags = [], ...element }: NewTrack) 
   return { ...element, tags: [...tags], object_key: objectKey, draft_id: draftId };
 }
 
-async function orGone(id: string, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    throw error instanceof StagingExpired ? new DraftGone(id) : error;
-  }
+/** Returns a handler for faults of the ledger: a draft whose objects were swept is gone. */
+function orGone(id: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof StagingExpired ? DRAFT_GONE(id) : error;
+  };
 }

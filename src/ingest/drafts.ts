@@ -3,12 +3,13 @@ import { type Selectable, sql } from 'kysely';
 import type { Principal } from '#access/principal.ts';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Draft as Row } from '#platform/database/schema.ts';
-import { HttpError, refusal } from '#platform/http/errors/errors.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
 import { releaseOwned } from '#platform/storage/staging-sweep.ts';
 import { discardUpload } from './tus/tus-uploads.ts';
 
 const EXAMPLE: [id: string] = ['4c9f3f8e-2d6b-4a57-9b1e-7f0c5a3d2e61'];
 
+/** The draft does not exist for this account: it was discarded, has expired, or has another owner. */
 export const DRAFT_GONE = refusal(404, (id: string) => `The draft '${id}' does not exist or has expired.`, EXAMPLE);
 export const DRAFT_ACCEPTED = refusal(
   409,
@@ -16,14 +17,6 @@ export const DRAFT_ACCEPTED = refusal(
   EXAMPLE,
 );
 export const DRAFT_TAKEN = refusal(409, (id: string) => `A draft with the identifier '${id}' already exists.`, EXAMPLE);
-
-/** The draft does not exist for this account: it was discarded, has expired, or has another owner. */
-export class DraftGone extends HttpError {
-  constructor(id: string) {
-    const { status, message } = DRAFT_GONE(id);
-    super(status, message);
-  }
-}
 
 /**
  * Files and metadata that arrive over several requests, before they become an event or a part of one. A draft is open
@@ -97,31 +90,27 @@ export async function openDraft(
   return draftOf(row);
 }
 
-/**
- * Deletes an accepted draft, so that its identifier can be used again. Its outcome can no longer be read.
- *
- * @param ofOthers true if another account may own it
- */
-export async function deleteAcceptedDraft(
-  db: Queryable,
-  { id, door, principal }: AskedDraft,
-  { ofOthers }: { ofOthers: boolean },
-): Promise<void> {
-  const accepted = db
-    .deleteFrom('drafts')
-    .where('id', '=', id)
-    .where('door', '=', door)
-    .where('event_id', 'is not', null);
-  await (ofOthers ? accepted : accepted.where('owner', '=', principal.username)).execute();
-}
+/** The drafts that a new one with their identifier replaces; `over all` includes open ones of other accounts. */
+export type Precedence = 'over own accepted' | 'over accepted' | 'over all';
 
-/** Discards a draft with this identifier if another account owns it; its objects are removed soon after the commit. */
-export async function discardForeignDraft(trx: Transaction, { id, door, principal }: AskedDraft): Promise<void> {
+/**
+ * Deletes the draft that gives way to a new one with its identifier. The outcome of an accepted draft can no longer be
+ * read; the objects of an open one are removed soon after the commit.
+ */
+export async function replaceDraft(
+  trx: Transaction,
+  { id, door, principal: { username } }: AskedDraft,
+  precedence: Precedence,
+): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('drafts')
     .where('id', '=', id)
     .where('door', '=', door)
-    .where('owner', '<>', principal.username)
+    .where((is) => {
+      const accepted = is('event_id', 'is not', null);
+      if (precedence === 'over own accepted') return is.and([accepted, is('owner', '=', username)]);
+      return precedence === 'over accepted' ? accepted : is.or([accepted, is('owner', '<>', username)]);
+    })
     .executeTakeFirst();
   if (numDeletedRows > 0n) await releaseOwned(trx, ownerOf(id));
 }
@@ -148,20 +137,31 @@ export async function readDraft(
   return row && draftOf(row);
 }
 
-export async function findDraft(db: Queryable, which: DraftRef): Promise<Draft> {
-  return (await readDraft(db, which)) ?? gone(which.id);
+/** Reads a draft like `readDraft`. @throws {HttpError} 404 */
+export async function findDraft(db: Queryable, which: DraftRef, options?: { lock: boolean }): Promise<Draft> {
+  const draft = await readDraft(db, which, options);
+  if (!draft) throw DRAFT_GONE(which.id);
+  return draft;
 }
 
-/** Reads and locks a draft. @throws {DraftGone} */
-export async function lockDraft(trx: Transaction, which: DraftRef): Promise<Draft> {
-  return (await readDraft(trx, which, { lock: true })) ?? gone(which.id);
+/** Reads and locks a draft. @throws {HttpError} 404 */
+export function lockDraft(trx: Transaction, which: DraftRef): Promise<Draft> {
+  return findDraft(trx, which, { lock: true });
+}
+
+/** Reads and locks an open draft. @throws {HttpError} 409 if it has been accepted, else 404 */
+export async function lockOpenDraft(trx: Transaction, which: DraftRef): Promise<Draft> {
+  const draft = await lockDraft(trx, which);
+  if (draft.accepted) throw DRAFT_ACCEPTED(draft.id);
+  if (!isOpen(draft)) throw DRAFT_GONE(draft.id);
+  return draft;
 }
 
 /**
  * Discards a draft and its uploads; their objects are removed soon after the commit. An accepted draft remains.
  *
  * @returns the previous state of the draft
- * @throws {DraftGone}
+ * @throws {HttpError} 404
  */
 export async function discardDraft(trx: Transaction, which: DraftRef): Promise<Draft> {
   const draft = await lockDraft(trx, which);
@@ -214,16 +214,6 @@ export async function expireDrafts(database: Database): Promise<number> {
 /** True if a draft can still receive files and become an event. */
 export function isOpen({ accepted, failure, isClosed }: Draft): boolean {
   return !accepted && failure === undefined && !isClosed;
-}
-
-/** @throws {HttpError} 409 if it has been accepted, 404 if it is closed or has failed */
-export function requireOpen(draft: Draft): void {
-  if (draft.accepted) throw DRAFT_ACCEPTED(draft.id);
-  if (!isOpen(draft)) gone(draft.id);
-}
-
-function gone(id: string): never {
-  throw new DraftGone(id);
 }
 
 /** Returns the owner of a draft's objects in the staging ledger. */

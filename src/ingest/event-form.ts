@@ -141,15 +141,8 @@ export function tracksOf(files: readonly ReceivedFile[]): NewTrack[] {
 
 /** Returns the content that distinguishes one request for new events from another. */
 export function contentOf({ fields, files }: FormDigest): RequestContent {
-  return {
-    fields,
-    files: files.map(({ field, filename, size, sha256 }) => ({
-      name: flavorOf(field),
-      filename,
-      size,
-      sha256,
-    })),
-  };
+  const sent = files.map(({ field, filename, size, sha256 }) => ({ name: flavorOf(field), filename, size, sha256 }));
+  return { fields, files: sent };
 }
 
 function recording(whose: string) {

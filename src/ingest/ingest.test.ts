@@ -8,7 +8,7 @@ import { silentLogger } from '#platform/telemetry/log.ts';
 import { abortedUploads } from '#platform/telemetry/metrics.ts';
 import { parseTrackRequest } from './external-api/add-track.endpoint.ts';
 import { answerUploadFailure } from './upload-failures.ts';
-import { type LimitPolicy, UploadLimiter, type UploadPass } from './upload-limiter.ts';
+import { UploadLimiter, type UploadPass } from './upload-limiter.ts';
 
 describe('the answer to an upload that failed', () => {
   beforeEach(() => abortedUploads.reset());
@@ -43,9 +43,9 @@ describe('the gate for uploads', () => {
   async function pass<T>(
     gate: UploadLimiter,
     work: (enter: UploadPass['enter']) => Promise<T>,
-    whenFull?: LimitPolicy,
+    waitMs?: number,
   ): Promise<T> {
-    await using opened = gate.open(whenFull);
+    await using opened = gate.open(waitMs);
     return await work(opened.enter);
   }
 
@@ -111,7 +111,7 @@ describe('the gate for uploads', () => {
           await enter();
           order.push(n);
         },
-        { waitMs: 60_000 },
+        60_000,
       ),
     );
     expect(gate.full).toBe(true);
@@ -125,7 +125,7 @@ describe('the gate for uploads', () => {
   test('who has waited too long is refused, and takes nobody a place', async () => {
     const gate = new UploadLimiter(1);
     const first = staying(gate);
-    const waited = pass(gate, (enter) => enter(), { waitMs: 5 });
+    const waited = pass(gate, (enter) => enter(), 5);
     await expect(waited).rejects.toMatchObject({ status: 503 });
     first.end();
     await first.done;

@@ -4,11 +4,10 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError, refusal } from '#platform/http/errors/errors.ts';
 import { ByteCollector } from '#platform/http/form/byte-collector.ts';
 import type { FilePart, FormLimits } from '#platform/http/form/multipart.ts';
-import { detectMediaType } from '#platform/media/media-type.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { type ReceivedFile, StagedFiles } from './staged-files.ts';
-import type { LimitPolicy, UploadLimiter, UploadPass } from './upload-limiter.ts';
+import type { UploadLimiter, UploadPass } from './upload-limiter.ts';
 
 /**
  * Refuses an upload for which the storage certainly lacks space before its body is read, because many clients wait for
@@ -53,7 +52,8 @@ interface FormOptions {
   takes?: (file: { field: string; filename: string }) => Promise<FileTreatment>;
   /** Runs for each field before the next part is read. The form is refused if it throws. */
   onField?: (name: string, value: string) => void;
-  whenFull?: LimitPolicy;
+  /** The time that it waits for a free upload slot; 0 by default. */
+  waitMs?: number;
   /** The limits of fields and files, if not those of an event's form. */
   most?: Pick<FormLimits, 'fields' | 'files'>;
   /** Rewords refusals of the form for the endpoint's protocol. */
@@ -87,10 +87,10 @@ export async function receiveForm(
   options: FormOptions,
   parts: FormParts,
 ): Promise<ReceivedForm> {
-  const { detect = detectMediaType, takes = storeAll, onField, most, reword = (error) => error } = options;
+  const { detect, takes = async () => 'store', onField, most, reword = (error) => error } = options;
   const { gate, config } = parts;
   await using owned = new AsyncDisposableStack();
-  const { enter } = owned.use(gate.open(options.whenFull));
+  const { enter } = owned.use(gate.open(options.waitMs));
   const staged = owned.use(new StagedFiles(parts, request.c.var.principal.username));
   if (!isSmall(request)) {
     await enter();
@@ -119,10 +119,9 @@ export async function receiveForm(
   const sent = await request.files(limits, onFile, onField).catch((error) => {
     throw error instanceof HttpError ? reword(error) : error;
   });
-  const read = texts.map(({ field, text }): [string, string] => [field, text]);
   const held = owned.move();
   return {
-    fields: new Map([...sent, ...read]),
+    fields: new Map([...sent, ...texts.map(({ field, text }) => [field, text] as const)]),
     files,
     texts,
     enter,
@@ -130,8 +129,6 @@ export async function receiveForm(
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
-
-const storeAll: NonNullable<FormOptions['takes']> = async () => 'store';
 
 /** The content that distinguishes one form from another. */
 export interface FormDigest {

@@ -32,7 +32,7 @@ export interface IncomingFile {
   stream: Readable;
   expectedBytes: number;
   /** Detects its media type; by default that of a recording. */
-  detect?: (head: Uint8Array) => string;
+  detect?: ((head: Uint8Array) => string) | undefined;
   /** False for a copy of received bytes. */
   isReceived?: boolean;
 }
@@ -49,6 +49,7 @@ export class StagedFiles implements AsyncDisposable {
   #kept = false;
   /** Aborted when one file is lost, because the remaining files are then useless. */
   readonly #lost = new AbortController();
+
   constructor({ storage, staging }: { storage: ObjectStorage; staging: StagingLedger }, account: string) {
     this.#storage = storage;
     this.#staging = staging;

@@ -8,9 +8,6 @@ export const TOO_MANY_UPLOADS = refusal(
   { Connection: 'close', 'Retry-After': '30' },
 );
 
-/** The treatment of uploads above the limit: they are refused, or wait up to the given time. */
-export type LimitPolicy = 'refuse' | { waitMs: number };
-
 /** One request at the limiter, counted from its first `enter()` until its disposal. */
 export interface UploadPass extends AsyncDisposable {
   /** @throws {HttpError} 503 above the limit */
@@ -34,11 +31,15 @@ export class UploadLimiter {
     return this.#inside >= this.#most;
   }
 
-  /** Returns a pass for a request that may turn out to be an upload. Dispose of it after the request. */
-  open(whenFull: LimitPolicy = 'refuse'): UploadPass {
+  /**
+   * Returns a pass for a request that may turn out to be an upload. Dispose of it after the request.
+   *
+   * @param waitMs the time that it waits above the limit; 0 to be refused immediately
+   */
+  open(waitMs = 0): UploadPass {
     let entered: Promise<void> | undefined;
     return {
-      enter: () => (entered ??= this.#enter(whenFull)),
+      enter: () => (entered ??= this.#enter(waitMs)),
       [Symbol.asyncDispose]: async () => {
         const inside = await entered?.then(
           () => true,
@@ -49,13 +50,13 @@ export class UploadLimiter {
     };
   }
 
-  async #enter(whenFull: LimitPolicy): Promise<void> {
+  async #enter(waitMs: number): Promise<void> {
     if (!this.full) {
       this.#inside += 1;
       uploadsUnderWay.inc();
       return;
     }
-    if (whenFull === 'refuse') throw TOO_MANY_UPLOADS(this.#most);
+    if (waitMs === 0) throw TOO_MANY_UPLOADS(this.#most);
     await new Promise<void>((resolve, reject) => {
       const turn = () => {
         clearTimeout(timer);
@@ -64,7 +65,7 @@ export class UploadLimiter {
       const timer = setTimeout(() => {
         this.#waiting.delete(turn);
         reject(TOO_MANY_UPLOADS(this.#most));
-      }, whenFull.waitMs);
+      }, waitMs);
       this.#waiting.add(turn);
     });
   }

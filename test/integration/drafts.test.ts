@@ -9,7 +9,7 @@ import { newEventColumns } from '#catalogue/events/event-columns.ts';
 import type { NewTrack } from '#catalogue/events/event-files.ts';
 import { accept } from '#ingest/accept.ts';
 import { addToDraft, extendDraft, readContents } from '#ingest/draft-contents.ts';
-import { type AskedDraft, DraftGone, discardDraft, expireDrafts, findDraft, openDraft } from '#ingest/drafts.ts';
+import { type AskedDraft, discardDraft, expireDrafts, findDraft, openDraft } from '#ingest/drafts.ts';
 import type { ExistingTarget, NewTarget } from '#ingest/intake.ts';
 import { folderPlace } from '#platform/storage/folder.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
@@ -86,7 +86,7 @@ const expire = () =>
   });
 const stored = async () => (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
 const held = async () => (await readContents(db.database, draft.id)).tracks;
-const expectGone = (work: Promise<unknown>) => expect(work).rejects.toThrow(DraftGone);
+const expectGone = (work: Promise<unknown>) => expect(work).rejects.toMatchObject({ status: 404 });
 const handOver = (track: NewTrack, by: StagingLedger) =>
   within((trx) => addToDraft(trx, draft, { tracks: [track] }, by));
 const extend = (lifetimeMs: number) => within<{ expiresAt: Date }>((trx) => extendDraft(trx, draft, lifetimeMs));

@@ -116,13 +116,8 @@ async function create(request: EndpointRequest, services: Services, remember: Re
 
 /** Answers 201 for one event, 200 for several. */
 function answerCreated(c: Context, ids: readonly string[], publicUrl: string): Response {
-  const [id, ...more] = ids;
-  if (id === undefined || more.length > 0) {
-    return versionedJson(
-      c,
-      ids.map((identifier) => ({ identifier })),
-    );
-  }
-  const Location = `${publicUrl}/api/events/${encodeURIComponent(id)}`;
-  return versionedJson(c, { identifier: id }, 201, { Location });
+  const [created, ...more] = ids.map((identifier) => ({ identifier }));
+  if (!created || more.length > 0) return versionedJson(c, [created, ...more]);
+  const Location = `${publicUrl}/api/events/${encodeURIComponent(created.identifier)}`;
+  return versionedJson(c, created, 201, { Location });
 }

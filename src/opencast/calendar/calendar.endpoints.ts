@@ -17,7 +17,7 @@ import {
   agentProperties,
   CALENDAR_BEGIN,
   CALENDAR_END,
-  type CalendarEvent,
+  type CalendarFile,
   calendarEvent,
   propertiesFile,
 } from './icalendar.ts';
@@ -25,27 +25,14 @@ import { type CalendarWindow, calendarTag, type Planned, plannedRecordings } fro
 
 const PROPERTIES_FILE = 'org.opencastproject.capture.agent.properties';
 
-function calendarEventOf(planned: Planned, catalogs: CatalogSet): CalendarEvent {
+/** Returns the metadata and the properties of a recording. */
+function filesOf(planned: Planned, catalogs: CatalogSet): CalendarFile[] {
   const xml = (filename: string, content: string) => ({ filename, type: 'application/xml', content });
-  return {
-    uid: planned.event_id,
-    start: planned.start,
-    end: planned.end,
-    changed: planned.changed_at,
-    summary: planned.title,
-    description: planned.description,
-    location: planned.agent,
-    relatedTo: planned.series_id ?? undefined,
-    attachments: [
-      xml('episode.xml', episodeXml(planned, catalogs)),
-      ...(planned.series_id === null ? [] : [xml('series.xml', seriesXml(planned.series_id, planned.series_title))]),
-      {
-        filename: PROPERTIES_FILE,
-        type: 'application/text',
-        content: propertiesFile(agentProperties(planned)),
-      },
-    ],
-  };
+  return [
+    xml('episode.xml', episodeXml(planned, catalogs)),
+    ...(planned.series_id === null ? [] : [xml('series.xml', seriesXml(planned.series_id, planned.series_title))]),
+    { filename: PROPERTIES_FILE, type: 'application/text', content: propertiesFile(agentProperties(planned)) },
+  ];
 }
 
 /** Returns the episode catalog with the scheduled time. */
@@ -123,7 +110,7 @@ export const CALENDAR_ENDPOINTS = [
     handle: async ({ c, query }, { database, catalogs }: Services) => {
       const window = windowOf(query());
       const written = (now: Date) => (planned: Planned[]) =>
-        planned.map((each) => calendarEvent(calendarEventOf(each, catalogs.event), now)).join('');
+        planned.map((each) => calendarEvent(each, filesOf(each, catalogs.event), now)).join('');
       // Changes are recorded per agent only.
       const tag =
         window.agentId === undefined

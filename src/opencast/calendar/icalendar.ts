@@ -5,17 +5,11 @@ import type { Planned } from './schedule-window.ts';
 const LINE_BYTES = 75;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', ';': '\\;', ',': '\\,', '\n': '\\n' };
 
-export interface CalendarEvent {
-  uid: string;
-  start: Date;
-  end: Date;
-  changed: Date;
-  summary: string;
-  description: string;
-  location: string;
-  /** Identifier of its series. */
-  relatedTo: string | undefined;
-  attachments: readonly { filename: string; type: string; content: string }[];
+/** A file of a recording in the calendar. */
+export interface CalendarFile {
+  filename: string;
+  type: string;
+  content: string;
 }
 
 export const CALENDAR_BEGIN = lines([
@@ -31,19 +25,19 @@ export const CALENDAR_END = lines(['END:VCALENDAR']);
  * parameters. Written by hand because libraries quote parameters.
  * @param now time of writing
  */
-export function calendarEvent(event: CalendarEvent, now: Date): string {
+export function calendarEvent(planned: Planned, files: readonly CalendarFile[], now: Date): string {
   return lines([
     'BEGIN:VEVENT',
     `DTSTAMP:${instant(now)}`,
-    `DTSTART:${instant(event.start)}`,
-    `DTEND:${instant(event.end)}`,
-    `SUMMARY:${text(event.summary)}`,
-    `UID:${event.uid}`,
-    `LAST-MODIFIED:${instant(event.changed)}`,
-    ...(event.description === '' ? [] : [`DESCRIPTION:${text(event.description)}`]),
-    `LOCATION:${text(event.location)}`,
-    ...(event.relatedTo === undefined ? [] : [`RELATED-TO:${text(event.relatedTo)}`]),
-    ...event.attachments.map(
+    `DTSTART:${instant(planned.start)}`,
+    `DTEND:${instant(planned.end)}`,
+    `SUMMARY:${text(planned.title)}`,
+    `UID:${planned.event_id}`,
+    `LAST-MODIFIED:${instant(planned.changed_at)}`,
+    ...(planned.description === '' ? [] : [`DESCRIPTION:${text(planned.description)}`]),
+    `LOCATION:${text(planned.agent)}`,
+    ...(planned.series_id === null ? [] : [`RELATED-TO:${text(planned.series_id)}`]),
+    ...files.map(
       ({ filename, type, content }) =>
         `ATTACH;FMTTYPE=${type};VALUE=BINARY;ENCODING=BASE64;X-APPLE-FILENAME=${filename}:${Buffer.from(content).toString('base64')}`,
     ),

@@ -15,10 +15,11 @@ import { recordConfiguration, recordReport } from '#capture/agents/agents.querie
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { parseInput, pathParameter, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
-import { badRequest, PLAIN_TEXT } from '#platform/http/errors/errors.ts';
+import { badRequest } from '#platform/http/errors/errors.ts';
 import { fieldsOf, isUrlencoded, readBody } from '#platform/http/form/form.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
+import { TEXT_ANSWER, textResponse, XML_ANSWER, xmlResponse } from '../text-answers.ts';
 
 /**
  * Reads the configuration from a request: the whole body, whatever its type (curl labels everything a form), or the
@@ -68,19 +69,14 @@ export const REPORT_ENDPOINTS = [
     params,
     form: { schema: AgentReport, example: { state: 'idle', address: AGENT.url } },
     answers: {
-      200: {
-        description: 'The report is saved.',
-        mediaType: 'text/plain; charset=utf-8',
-        body: z.string(),
-        example: `${AGENT_ID} set to idle`,
-      },
+      200: { description: 'The report is saved.', ...TEXT_ANSWER, example: `${AGENT_ID} set to idle` },
     },
     refusals: [UNKNOWN_STATE, IMPOSSIBLE_NAME, OTHER_AGENT],
     handle: async ({ c, params, form }, { database }: Services) => {
       const name = agentName(c, params.agent_id);
       const report = await form();
       await recordReport(database, name, report, remoteAddress(c));
-      return c.body(`${name} set to ${report.state}`, 200, { 'Content-Type': PLAIN_TEXT });
+      return textResponse(c, `${name} set to ${report.state}`);
     },
   }),
   defineEndpoint({
@@ -102,14 +98,7 @@ export const REPORT_ENDPOINTS = [
         'text/xml': { schema: z.string(), example: CONFIGURATION_XML },
       },
     },
-    answers: {
-      200: {
-        description: 'The stored configuration.',
-        mediaType: 'text/xml; charset=utf-8',
-        body: z.string(),
-        example: CONFIGURATION_XML,
-      },
-    },
+    answers: { 200: { description: 'The stored configuration.', ...XML_ANSWER, example: CONFIGURATION_XML } },
     refusals: [INVALID_CONFIGURATION, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
     handle: async ({ c, params }, { database }: Services) => {
       const name = agentName(c, params.agent_id);
@@ -122,8 +111,7 @@ export const REPORT_ENDPOINTS = [
           'a capture agent reports an unknown time zone; its recurring recordings use another one',
         );
       }
-      const xml = propertiesXml(configuration.properties, `Configuration of ${name}`);
-      return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
+      return xmlResponse(c, propertiesXml(configuration.properties, `Configuration of ${name}`));
     },
   }),
 ];

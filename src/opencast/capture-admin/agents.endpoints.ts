@@ -1,37 +1,34 @@
-import type { Context } from 'hono';
 import { z } from 'zod';
 import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
+import { apiRole } from '#access/roles/api-roles.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { propertiesXml } from '#capture/agents/agent-configuration.ts';
 import { AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/agent-examples.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { TEXT_ANSWER, textResponse, XML_ANSWER, xmlResponse } from '../text-answers.ts';
 import {
-  AGENT_READERS,
+  AGENT_IN_USE,
   type AgentFacts,
-  agentParams,
-  capabilitiesOf,
   forgetAgent,
   listAgentFacts,
-  Properties,
-  propertyItems,
   requireAgentFacts,
   UNKNOWN_AGENT,
-  XML_ANSWER,
-} from '#capture/agents/known-agent.ts';
-import type { Database } from '#platform/database/kysely.ts';
-import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { PLAIN_TEXT, refusal } from '#platform/http/errors/errors.ts';
-import { asJsonAndXml, element, elementsOf, xmlAnswer } from './json-and-xml.ts';
+} from './agent-facts.ts';
+import { agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
 
 interface Services {
   database: Database;
 }
 
-const AGENT_IN_USE = refusal(
-  409,
-  (id: string) => `The capture agent '${id}' has scheduled recordings. Move or delete their events first.`,
-  [AGENT_ID],
-);
+/** The roles that may read agents through the agents' own protocol. */
+const AGENT_READERS = [ROLE_CAPTURE_AGENT, ...apiRole('CAPTURE_AGENTS_VIEW')];
+const agentParams = { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) };
+const CAPABILITY = /^capture\.device\./;
 
+/** Agent properties in JSON. */
+const Properties = z.object({ item: z.array(z.object({ key: z.string(), value: z.string() })) });
 const Update = z.object({
   'agent-state-update': z.object({
     name: z.string(),
@@ -49,28 +46,25 @@ const FACTS: AgentFacts = {
   configuration: CONFIGURATION,
 };
 
-const list = async (c: Context, database: Database, suffix: 'json' | 'xml') => {
-  const agents = await listAgentFacts(database);
-  if (suffix === 'xml') return xmlAnswer(c, element('agent-state-updates', agents.map(updateXml).join('')));
-  return c.json({ agents: { agent: agents.map(shown) } });
-};
-const LIST = { method: 'get', access: AGENT_READERS, description: 'All known agents, by name.' } as const;
+const ALL = 'All known agents, by name.';
+const LIST = { method: 'get', access: AGENT_READERS, description: ALL } as const;
 const XML_LIST = {
   ...LIST,
-  answers: {
-    200: {
-      description: 'All known agents, by name.',
-      ...XML_ANSWER,
-      example: element('agent-state-updates', updateXml(FACTS)),
-    },
+  answers: { 200: { description: ALL, ...XML_ANSWER, example: element('agent-state-updates', updateXml(FACTS)) } },
+  handle: async ({ c }: EndpointRequest, { database }: Services) => {
+    const agents = await listAgentFacts(database);
+    return agentXml(c, element('agent-state-updates', agents.map(updateXml).join('')));
   },
-  handle: ({ c }: { c: Context }, { database }: Services) => list(c, database, 'xml'),
 } as const;
 
 const AGENT = { access: AGENT_READERS, params: agentParams, refusals: [UNKNOWN_AGENT] };
 
 /** Declares the endpoints for properties of an agent. */
-const propertiesOf = (name: string, read: (agent: AgentFacts) => Record<string, string>, of: PropertiesText) =>
+const propertiesOf = (
+  name: string,
+  read: (agent: AgentFacts) => Record<string, string>,
+  of: { summary: string; description: string },
+) =>
   asJsonAndXml({
     ...AGENT,
     ...of,
@@ -83,18 +77,11 @@ const propertiesOf = (name: string, read: (agent: AgentFacts) => Record<string, 
     },
     xml: {
       answer: (c, properties, id) =>
-        c.body(propertiesXml(new Map(Object.entries(properties)), `Properties of ${id}`), 200, {
-          'Content-Type': XML_ANSWER.mediaType,
-        }),
+        xmlResponse(c, propertiesXml(new Map(Object.entries(properties)), `Properties of ${id}`)),
       example: CONFIGURATION_XML,
     },
     load: async (database, id) => read(await requireAgentFacts(database, id)),
   });
-
-interface PropertiesText {
-  summary: string;
-  description: string;
-}
 
 /** The states and configurations of capture agents, for displays and for other agents. */
 export const AGENT_ENDPOINTS = [
@@ -105,13 +92,14 @@ export const AGENT_ENDPOINTS = [
     summary: 'List capture agents with their states',
     answers: {
       200: {
-        description: 'All known agents, by name.',
+        description: ALL,
         plain: true,
         body: z.object({ agents: z.object({ agent: z.array(Update.shape['agent-state-update']) }) }),
         example: { agents: { agent: [shown(FACTS)] } },
       },
     },
-    handle: ({ c }, { database }: Services) => list(c, database, 'json'),
+    handle: async ({ c }, { database }: Services) =>
+      c.json({ agents: { agent: (await listAgentFacts(database)).map(shown) } }),
   }),
   defineEndpoint({
     ...XML_LIST,
@@ -130,7 +118,7 @@ export const AGENT_ENDPOINTS = [
     description: 'For displays outside lecture halls.',
     answer: 'The capture agent.',
     json: { of: updateJson, body: Update, example: updateJson(FACTS) },
-    xml: { answer: (c, agent) => xmlAnswer(c, updateXml(agent)), example: element('agent-state-update', '') },
+    xml: { answer: (c, agent) => agentXml(c, updateXml(agent)), example: element('agent-state-update', '') },
     load: requireAgentFacts,
   }),
   ...propertiesOf('capabilities', capabilitiesOf, {
@@ -151,8 +139,7 @@ export const AGENT_ENDPOINTS = [
     answers: {
       200: {
         description: 'Deleted. The agent is added again when it reports or when a recording is scheduled on it.',
-        mediaType: 'text/plain; charset=utf-8',
-        body: z.string(),
+        ...TEXT_ANSWER,
         example: `${AGENT_ID} removed`,
       },
     },
@@ -160,13 +147,20 @@ export const AGENT_ENDPOINTS = [
     handle: async ({ c, params }, { database }: Services) => {
       const id = params.agent_id;
       requireOwnAgent(c.var.principal, id);
-      const outcome = await forgetAgent(database, id);
-      if (outcome === 'missing') throw UNKNOWN_AGENT(id);
-      if (outcome === 'in use') throw AGENT_IN_USE(id);
-      return c.body(`${id} removed`, 200, { 'Content-Type': PLAIN_TEXT });
+      await forgetAgent(database, id);
+      return textResponse(c, `${id} removed`);
     },
   }),
 ];
+
+/** Returns the configuration properties that describe the agent's devices. */
+function capabilitiesOf({ configuration }: AgentFacts): Record<string, string> {
+  return Object.fromEntries(Object.entries(configuration).filter(([key]) => CAPABILITY.test(key)));
+}
+
+function propertyItems(properties: Record<string, string>): z.infer<typeof Properties> {
+  return { item: Object.entries(properties).map(([key, value]) => ({ key, value })) };
+}
 
 function propertiesJson(properties: Record<string, string>) {
   return { 'properties-response': { properties: propertyItems(properties) } };

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
-import { XML_ANSWER } from '#capture/agents/known-agent.ts';
 import { xmlText } from '#metadata/xml-text.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { type Description, defineEndpoint, type Endpoint } from '#platform/http/endpoint/endpoint.ts';
+import { XML_ANSWER, xmlResponse } from '../text-answers.ts';
 
 interface Services {
   database: Database;
@@ -22,11 +22,9 @@ export function elementsOf(fields: Readonly<Record<string, string | number>>): s
 }
 
 /** Returns a response with an XML document in the namespace of capture agents. */
-export function xmlAnswer(c: Context, root: string): Response {
+export function agentXml(c: Context, root: string): Response {
   const document = root.replace(/^<([\w-]+)>/, '<$1 xmlns="http://capture.admin.opencastproject.org">');
-  return c.body(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${document}`, 200, {
-    'Content-Type': XML_ANSWER.mediaType,
-  });
+  return xmlResponse(c, `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${document}`);
 }
 
 type Shared = Pick<Description, 'access' | 'params' | 'refusals'> & { path: string; summary: string };
@@ -35,8 +33,8 @@ type Shared = Pick<Description, 'access' | 'params' | 'refusals'> & { path: stri
 interface Resource<Value> extends Shared {
   description: string;
   answer: string;
+  json: { of: (value: Value) => object; body: z.ZodType; example: unknown };
   /** `operationId` is set where the derived one is taken. */
-  json: { of: (value: Value) => object; body: z.ZodType; example: unknown; operationId?: string };
   xml: { answer: (c: Context, value: Value, id: string) => Response; example: string; operationId?: string };
   load: (database: Database, id: string) => Promise<Value>;
 }
@@ -57,7 +55,6 @@ export function asJsonAndXml<Value>({
   return [
     defineEndpoint({
       ...described,
-      ...(json.operationId && { operationId: json.operationId }),
       path: `${path}.json`,
       summary,
       answers: { 200: { description: answer, plain: true, body: json.body, example: json.example } },

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { OTHER_AGENT } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { quoted } from '#capture/agents/agent-names.ts';
-import { XML_ANSWER } from '#capture/agents/known-agent.ts';
 import {
   findRecording,
   RECORDING_MISSING,
@@ -10,27 +9,16 @@ import {
   reportedRecordings,
   reportRecording,
 } from '#capture/reports/report-recording.ts';
+import { REPORTED_STATES } from '#capture/states/recording-state.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
-import { PLAIN_TEXT, refusal } from '#platform/http/errors/errors.ts';
-import { asJsonAndXml, element, elementsOf, xmlAnswer } from './json-and-xml.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { TEXT_ANSWER, textResponse, XML_ANSWER } from '../text-answers.ts';
+import { agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
 
 /** The states that an agent can report. */
-const STATES = [
-  'unknown',
-  'capturing',
-  'capture_finished',
-  'capture_error',
-  'manifest',
-  'manifest_error',
-  'manifest_finished',
-  'compressing',
-  'compressing_error',
-  'uploading',
-  'upload_finished',
-  'upload_error',
-] as const;
+const STATES = ['unknown', ...REPORTED_STATES] as const;
 
 const UNKNOWN_RECORDING_STATE = refusal(
   400,
@@ -62,7 +50,6 @@ const Recording = z.object({
     'time-since-last-update': z.int().describe('In milliseconds.'),
   }),
 });
-const TEXT_ANSWER = { mediaType: PLAIN_TEXT, body: z.string() } as const;
 
 /** The states of scheduled recordings, which capture agents report. */
 export const RECORDING_ENDPOINTS = [
@@ -81,7 +68,7 @@ export const RECORDING_ENDPOINTS = [
       const id = params.recording_id;
       const { state } = await form();
       await reportRecording(database, id, state, c.var);
-      return c.body(`${id} set to ${state}`, 200, { 'Content-Type': PLAIN_TEXT });
+      return textResponse(c, `${id} set to ${state}`);
     },
   }),
   defineEndpoint({
@@ -93,7 +80,7 @@ export const RECORDING_ENDPOINTS = [
     answers: { 200: { description: 'Their states.', ...XML_ANSWER, example: element('recording-state-updates', '') } },
     handle: async ({ c }, { database }: Services) => {
       const recordings = await reportedRecordings(database);
-      return xmlAnswer(c, element('recording-state-updates', recordings.map(recordingXml).join('')));
+      return agentXml(c, element('recording-state-updates', recordings.map(recordingXml).join('')));
     },
   }),
   defineEndpoint({
@@ -116,7 +103,7 @@ export const RECORDING_ENDPOINTS = [
     json: { of: recordingJson, body: Recording, example: EXAMPLE },
     xml: {
       operationId: 'getRecordingStateXml',
-      answer: (c, recording) => xmlAnswer(c, recordingXml(recording)),
+      answer: (c, recording) => agentXml(c, recordingXml(recording)),
       example: element('recording-state-update', ''),
     },
     refusals: [RECORDING_MISSING],
@@ -137,7 +124,7 @@ export const RECORDING_ENDPOINTS = [
     refusals: [RECORDING_MISSING, OTHER_AGENT],
     handle: async ({ c, params }, { database }: Services) => {
       await reportRecording(database, params.recording_id, '', c.var);
-      return c.body(`${params.recording_id} removed`, 200, { 'Content-Type': PLAIN_TEXT });
+      return textResponse(c, `${params.recording_id} removed`);
     },
   }),
 ];

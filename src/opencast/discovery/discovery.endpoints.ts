@@ -120,7 +120,6 @@ export const DISCOVERY_ENDPOINTS = [
     access: EVERY_ACCOUNT,
     summary: 'List hosts',
     description: 'Always one host.',
-    answer: 'The host.',
   }),
   defineEndpoint({
     method: 'get',
@@ -162,15 +161,14 @@ export const DISCOVERY_ENDPOINTS = [
     path: '/info/health',
     access: 'public',
     summary: 'Get the release, for agents',
-    description: '`/health/ready` returns the state of the parts of Inlet.',
-    answer: 'The release of the compatible reference server.',
+    description:
+      'The release of the compatible reference server. `/health/ready` returns the state of the parts of Inlet.',
   }),
   constant(componentsOf, z.looseObject({ rest: z.array(z.looseObject({ path: z.string(), version: z.string() })) }), {
     path: '/info/components.json',
     access: EVERY_ACCOUNT,
     summary: 'List components with versions',
     description: 'Versions are those of the compatible reference server.',
-    answer: 'The components.',
   }),
   constant(
     () => ({ consistent: true, version: RELEASE, buildNumber: 'inlet' }),
@@ -180,7 +178,6 @@ export const DISCOVERY_ENDPOINTS = [
       access: EVERY_ACCOUNT,
       summary: 'Get the release, for libraries',
       description: 'The release of the compatible reference server.',
-      answer: 'The release of the compatible reference server.',
     },
   ),
   constant(
@@ -191,7 +188,6 @@ export const DISCOVERY_ENDPOINTS = [
       access: EVERY_ACCOUNT,
       summary: 'List organizations',
       description: 'Always one organization.',
-      answer: 'The organization.',
     },
   ),
   constant(() => ({}), z.looseObject({}), {
@@ -199,7 +195,6 @@ export const DISCOVERY_ENDPOINTS = [
     access: 'public',
     summary: 'Get the data of a learning platform',
     description: 'Always empty.',
-    answer: 'An empty object.',
   }),
 ];
 
@@ -207,12 +202,12 @@ export const DISCOVERY_ENDPOINTS = [
 function constant(
   bodyOf: (publicUrl: string) => object,
   body: z.ZodType,
-  { answer, ...described }: Pick<Description, 'path' | 'access' | 'summary' | 'description'> & { answer: string },
+  described: Pick<Description, 'path' | 'access' | 'summary'> & { description: string },
 ): Endpoint<Pick<Services, 'config'>> {
   return {
     ...described,
     method: 'get',
-    answers: { 200: { description: answer, plain: true, body, example: bodyOf(EXAMPLE_URL) } },
+    answers: { 200: { description: described.description, plain: true, body, example: bodyOf(EXAMPLE_URL) } },
     handle: ({ c }, { config }) => c.json(bodyOf(config.publicUrl)),
   };
 }

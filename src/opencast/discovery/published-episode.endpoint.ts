@@ -47,15 +47,7 @@ export const publishedEpisode = defineEndpoint({
       );
     if (!principal.hasRole(ROLE_CAPTURE_AGENT)) events = events.where(mayAccess('events', principal, 'read'));
     const event = await events.executeTakeFirst();
-    const paging = { limit: 1, offset: 0 };
-    return c.json({
-      'search-results': event
-        ? {
-            total: 1,
-            ...paging,
-            result: { id: event.id, mediapackage: { id: event.id, title: event.title } },
-          }
-        : { total: 0, ...paging },
-    });
+    const result = event && { id: event.id, mediapackage: event };
+    return c.json({ 'search-results': { total: event ? 1 : 0, limit: 1, offset: 0, result } });
   },
 });

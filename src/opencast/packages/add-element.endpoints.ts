@@ -4,26 +4,22 @@ import { DRAFT_ACCEPTED } from '#ingest/drafts.ts';
 import { answerUploadFailure, UPLOAD_REFUSALS } from '#ingest/upload-failures.ts';
 import type { Endpoint, EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { percentDecoded } from '../received-text.ts';
+import { XML_ANSWER } from '../text-answers.ts';
 import { URL_REFUSED } from './fetch-url.ts';
+import { EPISODE, EXAMPLE_DUBLIN_CORE, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
   FLAVOR_REFUSALS,
   flavorIn,
   PACKAGE_REFUSALS,
-  percentDecoded,
+  PackageField,
   readPackageReference,
   textFields,
   WRONG_TAGS,
 } from './package-form.ts';
-import {
-  ECHO,
-  EPISODE,
-  EXAMPLE_DUBLIN_CORE,
-  EXAMPLE_PACKAGE,
-  type PackageServices,
-  SUBMITTERS,
-  UNREADABLE_CATALOG,
-} from './packages.ts';
+import { ECHO, EXAMPLE_PACKAGE } from './package-xml.ts';
+import { type PackageServices, SUBMITTERS } from './packages.ts';
 import {
   addParts,
   type ElementKind,
@@ -33,19 +29,11 @@ import {
   TOO_MUCH_TEXT,
 } from './receive-element.ts';
 
-const Echo = z.string().meta({ description: 'The media package from the last answer.' });
 const File = z.string().optional().meta({
   description: 'The file: any part with a file name.',
   contentMediaType: 'application/octet-stream',
 });
-const ANSWER = {
-  200: {
-    description: 'The media package with the new element.',
-    mediaType: 'text/xml; charset=utf-8',
-    body: z.string(),
-    example: EXAMPLE_PACKAGE,
-  },
-} as const;
+const ANSWER = { description: 'The media package with the new element.', ...XML_ANSWER, example: EXAMPLE_PACKAGE };
 const REFUSALS = [
   ...[...PACKAGE_REFUSALS, DRAFT_ACCEPTED, ...FLAVOR_REFUSALS],
   ...[UNREADABLE_CATALOG, TOO_MANY_ELEMENTS, TOO_MUCH_TEXT],
@@ -56,13 +44,13 @@ const NO_DUBLIN_CORE = refusal(400, "Missing form parameter 'dublinCore'");
 const FORM = {
   streams: 'any' as const,
   schema: z.object({
-    mediaPackage: Echo,
+    mediaPackage: PackageField,
     ...ElementFields,
     BODY: File,
     url: z.string().optional().describe('URL to fetch the file from, at a host in `INGEST_URL_HOSTS`.'),
   }),
 };
-const SHARED = { method: 'post', access: SUBMITTERS, answers: ANSWER } as const;
+const SHARED = { method: 'post', access: SUBMITTERS, answers: { 200: ANSWER } } as const;
 const forFiles = (kind: ElementKind) => ({
   ...SHARED,
   refusals: FILE_REFUSALS,
@@ -115,7 +103,7 @@ export const ELEMENT_ENDPOINTS: readonly Endpoint<PackageServices>[] = [
     form: {
       fieldsAsFiles: true,
       schema: z.object({
-        mediaPackage: Echo,
+        mediaPackage: PackageField,
         dublinCore: z.string().describe('The catalog as XML, of up to 1 MiB.'),
         flavor: z.string().default(EPISODE).describe('Flavor of the catalog.'),
       }),

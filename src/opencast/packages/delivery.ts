@@ -10,6 +10,7 @@ import { type AcceptedDraft, lockDraft, openDraft } from '#ingest/drafts.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { xmlResponse } from '../text-answers.ts';
 import {
   type Delivery,
   documentsOf,
@@ -19,7 +20,8 @@ import {
   processingFor,
   type Submitter,
 } from './event-of-package.ts';
-import { DOOR, type PackageServices, packageOf, type ShownWorkflow, workflowXml } from './packages.ts';
+import { type ShownWorkflow, workflowXml } from './package-xml.ts';
+import { type PackageServices, packageOf } from './packages.ts';
 import { broughtBy, DELIVERY_FORBIDDEN, EVENT_BEING_PROCESSED, type Recipient, recipientOf } from './recipient.ts';
 
 export const NO_MEDIA = refusal(400, 'The media package has no track with audio or video. Nothing was ingested.');
@@ -58,7 +60,10 @@ export async function deliver(
   const intake = await intakeOf(trx, delivery, contents, { recipient, part }, by, services);
   const { ids, workflowId } = await accept(trx, intake, services);
   const eventId = ids[0] ?? delivery.packageId;
-  if (recipient && part !== undefined) await insertFurtherRecording(trx, recipient, { eventId, part });
+  if (recipient && part !== undefined) {
+    const further = { event_id: eventId, of_event: recipient.id, part };
+    await trx.insertInto('further_recordings').values(further).execute();
+  }
   if (recipient?.kind === 'foreign') {
     log.warn(
       { eventId, named: recipient.id },
@@ -136,22 +141,8 @@ async function nextPartNumber(trx: Transaction, { id }: Recipient): Promise<numb
   return part;
 }
 
-/** Records that an event is a further part of a recording. */
-async function insertFurtherRecording(
-  trx: Transaction,
-  { id }: Recipient,
-  further: { eventId: string; part: number },
-): Promise<void> {
-  await trx
-    .insertInto('further_recordings')
-    .values({ event_id: further.eventId, of_event: id, part: further.part })
-    .execute();
-}
-
 function sameItems(a: readonly (string | null)[], b: readonly (string | null)[]): boolean {
-  if (a.includes(null) || a.length !== b.length) return false;
-  const [left, right] = [[...a].sort(), [...b].sort()];
-  return left.every((item, i) => item === right[i]);
+  return !a.includes(null) && [...a].sort().join() === [...b].sort().join();
 }
 
 /**
@@ -165,14 +156,14 @@ export async function ingestWhole(
   delivery: Omit<Delivery, 'draftId'>,
   services: PackageServices,
 ): Promise<Response> {
-  const { principal, requestId, log } = c.var;
+  const { principal } = c.var;
   const { config, database, staging } = services;
   const draftId = randomUUID();
   const outcome = await withScheduleConflicts(database, principal, async (trx) => {
-    await openDraft(trx, { id: draftId, door: DOOR, principal, lifetimeMs: config.draftExpiryMs });
-    const unneeded = await addToDraft(trx, packageOf(draftId, principal), contents, staging);
-    const by = { principal, requestId, log };
-    const delivered = await deliver(trx, { ...delivery, draftId }, by, services);
+    const draft = packageOf(draftId, principal);
+    await openDraft(trx, { ...draft, lifetimeMs: config.draftExpiryMs });
+    const unneeded = await addToDraft(trx, draft, contents, staging);
+    const delivered = await deliver(trx, { ...delivery, draftId }, c.var, services);
     // Nothing may fail after the commit, because clients trust the answer.
     return { unneeded, answer: await answerDelivered(c, trx, delivered, config.publicUrl) };
   });
@@ -189,8 +180,8 @@ export async function answerDelivered(
   { eventId, workflowId }: AcceptedDraft,
   publicUrl: string,
 ): Promise<Response> {
-  const xml = workflowXml(await workflowOf(db, workflowId), await packageOfEvent(db, eventId, publicUrl));
-  return c.body(xml, 200, { 'Content-Type': 'text/xml; charset=utf-8' });
+  const workflow = await workflowOf(db, workflowId);
+  return xmlResponse(c, workflowXml(workflow, await packageOfEvent(db, eventId, publicUrl)));
 }
 
 async function workflowOf(db: Queryable, workflowId: number | undefined): Promise<ShownWorkflow> {
@@ -206,24 +197,16 @@ async function workflowOf(db: Queryable, workflowId: number | undefined): Promis
 async function packageOfEvent(db: Queryable, eventId: string, publicUrl: string) {
   const event = await db.selectFrom('events').select('start_date').where('id', '=', eventId).executeTakeFirst();
   const base = `${publicUrl}/api/events/${encodeURIComponent(eventId)}`;
-  const tracks = await db
-    .selectFrom('tracks')
-    .select(['id', 'flavor', 'mediatype', 'tags', 'size'])
-    .where('event_id', '=', eventId)
-    .orderBy('position')
-    .execute();
-  const attachments = await db
-    .selectFrom('attachments')
-    .select(['id', 'flavor', 'mediatype', 'tags', 'size'])
-    .where('event_id', '=', eventId)
-    .orderBy('flavor')
-    .execute();
-  const at = <Part extends { id: string }>(part: Part) => ({ ...part, url: `${base}/media/${part.id}` });
+  const elements = async (table: 'tracks' | 'attachments', order: string) => {
+    const rows = db.selectFrom(table).select(['id', 'flavor', 'mediatype', 'tags', 'size']);
+    const stored = await rows.where('event_id', '=', eventId).orderBy(sql.ref(order)).execute();
+    return stored.map((element) => ({ ...element, url: `${base}/media/${element.id}` }));
+  };
   return {
     id: eventId,
     start: event?.start_date ?? new Date(),
-    tracks: tracks.map(at),
-    attachments: attachments.map(at),
+    tracks: await elements('tracks', 'position'),
+    attachments: await elements('attachments', 'flavor'),
     catalogs: [],
   };
 }

@@ -5,7 +5,7 @@ import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT, userRole } from '#access/roles/roles.ts';
 import { processingOf } from '#capture/schedules/timetable.queries.ts';
 import type { NewEvents } from '#catalogue/events/create-events.ts';
-import { chosenIdentifier, episodeValues, newEventColumns } from '#catalogue/events/event-columns.ts';
+import { episodeValues, newEventColumns } from '#catalogue/events/event-columns.ts';
 import type { NewDocument } from '#catalogue/events/event-files.ts';
 import type { EventEdits } from '#catalogue/events/update/event-edits.ts';
 import type { DraftContents } from '#ingest/draft-contents.ts';
@@ -18,7 +18,8 @@ import { refusal } from '#platform/http/errors/errors.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 import type { Processing } from '#processing/processing-request.ts';
-import { EPISODE_POLICY, isPolicy, valuesIn } from './packages.ts';
+import { EPISODE_POLICY, isPolicy, valuesIn } from './package-catalogs.ts';
+import { validIdentifier } from './package-form.ts';
 import type { Recipient } from './recipient.ts';
 
 /** A media package to ingest. */
@@ -175,12 +176,7 @@ export async function furtherEventOf(
 /** Returns the identifier of the package unless it is taken or invalid for an event. */
 async function freeIdentifier(trx: Transaction, packageId: string): Promise<string | undefined> {
   const taken = await trx.selectFrom('events').select('id').where('id', '=', packageId).executeTakeFirst();
-  if (taken) return undefined;
-  try {
-    return chosenIdentifier(new Map([['identifier', packageId]]));
-  } catch {
-    return undefined;
-  }
+  return taken ? undefined : validIdentifier(packageId);
 }
 
 /** Removes a series that does not exist or that the account may not see, so that the recording is not lost. */

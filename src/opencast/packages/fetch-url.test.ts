@@ -271,26 +271,6 @@ test('a reader that is slow is not taken for a silent host', async () => {
   expect(received).toBe(2 ** 23);
 });
 
-test('the signal ends it wherever it is', async () => {
-  const reason = new Error('The client closed the connection.');
-  const hosts = [{ host: 'media.example.org', port: undefined }];
-  const aborted = { ...LIMITS, hosts, lookup: () => undefined, signal: AbortSignal.abort(reason) };
-  await expect(openUrl('http://media.example.org/', aborted)).rejects.toBe(reason);
-  const waiting = new AbortController();
-  const silent = await listen(
-    listenTo((socket) => {
-      socket.on('error', () => undefined);
-      waiting.abort(reason);
-    }),
-  );
-  await expect(open(silent, '/', { signal: waiting.signal })).rejects.toBe(reason);
-  const reading = new AbortController();
-  const body = await serveRaw(SHORT, { open: true });
-  const { stream } = await open(body, '/', { signal: reading.signal });
-  stream.once('data', () => reading.abort(reason));
-  await expect(buffer(stream)).rejects.toBe(reason);
-});
-
 const hostsOf = (list: string) => loadConfig({ INGEST_URL_HOSTS: list }).ingestUrlHosts ?? [];
 const NAMED = hostsOf('Media.example.org, 127.0.0.1:8080,[::1], bücher.example, dot.example.');
 

@@ -16,7 +16,8 @@ import {
 import { sendRequest } from '#platform/outbound/http-request.ts';
 import { startTolerantTimer } from '#platform/process/timeout.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
-import { decodeUri, type PackageServices } from './packages.ts';
+import { decodeUri } from '../received-text.ts';
+import type { PackageServices } from './packages.ts';
 
 export const URL_REFUSED = refusal(400, (reason: string) => `The URL cannot be fetched: ${reason}.`, [
   'its host is not in INGEST_URL_HOSTS',
@@ -28,16 +29,7 @@ const URL_TOO_LARGE = refusal(
   [100 * 2 ** 30],
 );
 
-/** Runs `work` and turns faults of other hosts into an error response. @throws {HttpError} 400 */
-function refuseOutboundFaults<T>(work: () => T): T {
-  try {
-    const done = work();
-    return (done instanceof Promise ? done.catch(refuse) : done) as T;
-  } catch (error) {
-    return refuse(error);
-  }
-}
-
+/** Turns faults of other hosts into an error response. @throws {HttpError} 400 */
 function refuse(error: unknown): never {
   throw error instanceof OutboundError ? URL_REFUSED(error.message) : error;
 }
@@ -48,18 +40,19 @@ function refuse(error: unknown): never {
  * @throws {HttpError} 400 unless its host is in INGEST_URL_HOSTS
  */
 export function targetOf(text: string, hosts: readonly NamedHost[], base?: URL): Target {
-  const target = refuseOutboundFaults(() => parseTarget(text, base));
-  if (!isListedHost(hosts, target)) {
-    throw URL_REFUSED(`${base ? 'it redirects to a host that is' : 'its host and port are'} not in INGEST_URL_HOSTS`);
+  try {
+    const target = parseTarget(text, base);
+    if (isListedHost(hosts, target)) return target;
+  } catch (error) {
+    refuse(error);
   }
-  return target;
+  throw URL_REFUSED(`${base ? 'it redirects to a host that is' : 'its host and port are'} not in INGEST_URL_HOSTS`);
 }
 
 /** Limits for a fetched file. Sizes are in bytes, times in milliseconds. */
 interface ContentLimits {
   maxBytes: number;
   idleMs: number;
-  signal?: AbortSignal | undefined;
 }
 
 /** Limit for a file of any size. */
@@ -86,7 +79,7 @@ function expectedBytesOf({ headers }: IncomingMessage, maxBytes: number): number
 function contentOf(
   answer: IncomingMessage,
   expected: number | undefined,
-  { maxBytes, idleMs, signal }: ContentLimits,
+  { maxBytes, idleMs }: ContentLimits,
 ): Readable {
   let received = 0;
   /** Stops the timer that runs while the host is sending. */
@@ -109,17 +102,13 @@ function contentOf(
     destroy(error, done) {
       stopIdle?.();
       clearTimeout(total);
-      signal?.removeEventListener('abort', onAbort);
       answer.destroy();
       done(error);
     },
   });
   // The reader first allocates space. An earlier fault is reported by the first read.
   stream.on('error', () => undefined);
-  const onAbort = () => stream.destroy(signal?.reason);
   const total = setTimeout(() => stream.destroy(URL_REFUSED('the download takes more than a day')), TOTAL_MS);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted) onAbort();
   answer.on('data', (chunk: Buffer) => {
     received += chunk.length;
     if (received > maxBytes) return stream.destroy(URL_TOO_LARGE(maxBytes));
@@ -165,7 +154,6 @@ interface FetchedFile {
  * Starts to fetch a file from a URL. Every redirect must lead to a host of INGEST_URL_HOSTS, and to a public address
  * unless the list names the address.
  * @throws {HttpError} 400 if it is not allowed or fails, 413 if it is too large
- * @throws the reason of the signal
  */
 export async function openUrl(text: string, options: FetchOptions): Promise<FetchedFile> {
   const { hosts } = options;
@@ -191,9 +179,8 @@ async function follow(
   let target = first;
   for (let redirects = 0; ; redirects++) {
     const asked = target;
-    const answer = await refuseOutboundFaults(async () =>
-      sendRequest(asked, await connect(asked, { ...options, variable: 'INGEST_URL_HOSTS' }), options),
-    );
+    const connected = connect(asked, { ...options, variable: 'INGEST_URL_HOSTS' });
+    const answer = await connected.then((socket) => sendRequest(asked, socket, options)).catch(refuse);
     // A response that was dropped may still fail.
     answer.on('error', () => undefined);
     const { location } = answer.headers;

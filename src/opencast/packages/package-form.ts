@@ -8,7 +8,8 @@ import { type FormParts, receiveForm } from '#ingest/receive-form.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
-import { decodeUri, packageOf, parseOrRefuse, TURN } from './packages.ts';
+import { parseOrRefuse } from '../received-text.ts';
+import { packageOf, SLOT_WAIT_MS } from './packages.ts';
 
 const MOST_TAGS = 1000;
 const TAG = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
@@ -27,6 +28,9 @@ export const WRONG_TAGS = refusal(
     `The form parameter 'tags' is ${quoted(tags)}; allowed are up to ${MOST_TAGS} tags of up to 255 visible characters, separated by commas.`,
   ['\u0007'],
 );
+
+/** The form field with the media package that a client sends back. */
+export const PackageField = z.string().meta({ description: 'The media package from the last answer.' });
 
 /** The form fields that describe an element of a media package. */
 export const ElementFields = {
@@ -60,7 +64,7 @@ const MOST = { fields: 1000, files: 20 };
 export async function textFields(request: EndpointRequest, parts: FormParts): Promise<ReadonlyMap<string, string>> {
   if (!isMultipart(request.c.req.header('Content-Type') ?? '')) return request.fields();
   const takes = async () => 'text' as const;
-  await using form = await receiveForm(request, { takes, most: MOST, whenFull: TURN }, parts);
+  await using form = await receiveForm(request, { takes, most: MOST, waitMs: SLOT_WAIT_MS }, parts);
   return form.fields;
 }
 
@@ -100,20 +104,12 @@ export const PACKAGE_REFUSALS = [NO_PACKAGE, UNREADABLE_PACKAGE, DRAFT_GONE];
  * prefix is accepted.
  * @throws {HttpError} 400
  */
-export function packageIdIn(text: string | undefined): string {
+function packageIdIn(text: string | undefined): string {
   if (!text?.trim()) throw NO_PACKAGE();
   const root = parseOrRefuse(text, UNREADABLE_PACKAGE);
   const id = root.name === 'mediapackage' ? root.attributes.get('id')?.trim() : undefined;
   if (id) return id;
   throw UNREADABLE_PACKAGE('it is not a <mediapackage> with an id');
-}
-
-/** The start of percent-encoded XML. */
-const ENCODED = /^(?:\s|%(?:09|0A|0D|20|EF%BB%BF))*%3C/i;
-
-/** Decodes XML that a client has percent-encoded without need. */
-export function percentDecoded(text: string): string {
-  return ENCODED.test(text) ? decodeUri(text).trim() : text;
 }
 
 export const WRONG_IDENTIFIER = refusal(
@@ -123,15 +119,20 @@ export const WRONG_IDENTIFIER = refusal(
   ['a/b'],
 );
 
+/** Returns a valid identifier for an event; undefined for other text. */
+export function validIdentifier(text: string): string | undefined {
+  try {
+    return chosenIdentifier(new Map([['identifier', text]]));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns a valid identifier for an event. @throws {HttpError} 400 */
 export function identifierIn(text: string): string {
-  try {
-    const id = chosenIdentifier(new Map([['identifier', text]]));
-    if (id !== undefined) return id;
-  } catch {
-    // Reported below.
-  }
-  throw WRONG_IDENTIFIER(text);
+  const id = validIdentifier(text);
+  if (id === undefined) throw WRONG_IDENTIFIER(text);
+  return id;
 }
 
 /** Returns the draft of the media package that a form names. @throws {HttpError} 400 */

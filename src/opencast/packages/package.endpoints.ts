@@ -1,39 +1,29 @@
 import { z } from 'zod';
 import { withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts';
-import {
-  DRAFT_TAKEN,
-  type Draft,
-  deleteAcceptedDraft,
-  discardDraft,
-  discardForeignDraft,
-  findDraft,
-  openDraft,
-} from '#ingest/drafts.ts';
+import { DRAFT_TAKEN, type Draft, discardDraft, openDraft, readDraft, replaceDraft } from '#ingest/drafts.ts';
+import { PACKAGE_DOOR } from '#ingest/unfinished-drafts.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { XML_ANSWER, xmlResponse } from '../text-answers.ts';
 import { answerDelivered, deliver } from './delivery.ts';
 import { deliveryIn } from './event-of-package.ts';
-import { identifierIn, PACKAGE_REFUSALS, readPackageReference, textFields, WRONG_IDENTIFIER } from './package-form.ts';
 import {
-  answerPackage,
-  DOOR,
-  ECHO,
-  EXAMPLE_ID,
-  EXAMPLE_PACKAGE,
-  PACKAGE_MEDIA_TYPE,
-  type PackageServices,
-  packageOf,
-  SUBMITTERS,
-  shownPackage,
-} from './packages.ts';
+  identifierIn,
+  PACKAGE_REFUSALS,
+  PackageField,
+  readPackageReference,
+  textFields,
+  WRONG_IDENTIFIER,
+} from './package-form.ts';
+import { ECHO, EXAMPLE_ID, EXAMPLE_PACKAGE, shownPackage } from './package-xml.ts';
+import { type PackageServices, packageOf, SUBMITTERS } from './packages.ts';
 import { DELIVERY_FORBIDDEN, requireRecipient } from './recipient.ts';
 import { DELIVERY_REFUSALS, WORKFLOW, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const PACKAGE = {
   description: 'The media package. Send it back with each following request.',
-  mediaType: PACKAGE_MEDIA_TYPE,
-  body: z.string(),
+  ...XML_ANSWER,
   example: EXAMPLE_PACKAGE,
 } as const;
 
@@ -47,10 +37,10 @@ export const createPackage = defineEndpoint({
     'The package belongs to the account and expires after `DRAFT_EXPIRY_DAYS`. The event is created when the package is ingested. `HEAD` creates no package.',
   answers: { 200: PACKAGE },
   handle: async ({ c }, { config, database }: PackageServices) => {
-    if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': PACKAGE_MEDIA_TYPE });
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': XML_ANSWER.mediaType });
     const { draftExpiryMs: lifetimeMs, publicUrl } = config;
-    const draft = await openDraft(database, { door: DOOR, principal: c.var.principal, lifetimeMs });
-    return answerPackage(c, await shownPackage(database, draft, publicUrl));
+    const draft = await openDraft(database, { door: PACKAGE_DOOR, principal: c.var.principal, lifetimeMs });
+    return xmlResponse(c, await shownPackage(database, draft, publicUrl));
   },
 });
 
@@ -68,18 +58,18 @@ export const createPackageWithId = defineEndpoint({
     const { draftExpiryMs: lifetimeMs, publicUrl } = config;
     const { principal } = c.var;
     const id = identifierIn(params.package_id);
+    const wanted = packageOf(id, principal);
     const draft = await inTransaction(database, async (trx): Promise<Draft> => {
       const precedence = await requireRecipient(trx, id, principal);
       // Agents name a package after its event. The event recognizes files that were delivered before.
-      await deleteAcceptedDraft(trx, packageOf(id, principal), { ofOthers: precedence !== 'over none' });
-      if (precedence === 'over all') await discardForeignDraft(trx, packageOf(id, principal));
-      return openDraft(trx, { id, door: DOOR, principal, lifetimeMs });
+      await replaceDraft(trx, wanted, precedence);
+      return openDraft(trx, { ...wanted, lifetimeMs });
     }).catch(async (error): Promise<Draft> => {
-      const own = await findDraft(database, packageOf(id, principal)).catch(() => undefined);
+      const own = await readDraft(database, wanted);
       if (own && !own.accepted) return own;
       throw error;
     });
-    return answerPackage(c, await shownPackage(database, draft, publicUrl));
+    return xmlResponse(c, await shownPackage(database, draft, publicUrl));
   },
 });
 
@@ -91,7 +81,7 @@ export const ingestPackage = withWorkflow({
   form: {
     fieldsAsFiles: true,
     schema: z.looseObject({
-      mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
+      mediaPackage: PackageField,
       workflowDefinitionId: z.string().optional().meta({ example: WORKFLOW }),
       workflowInstanceId: z.string().optional().describe('Identifier of the event in the calendar.'),
     }),
@@ -99,25 +89,18 @@ export const ingestPackage = withWorkflow({
   },
   answers: { 200: WORKFLOW_ANSWER },
   refusals: [...PACKAGE_REFUSALS, ...DELIVERY_REFUSALS],
-  handle: ingest,
+  handle: async (request, workflow, services) => {
+    const { c } = request;
+    const fields = await textFields(request, services);
+    const { id, principal } = readPackageReference(c, fields);
+    const delivery = { draftId: id, packageId: id, ...deliveryIn(fields, workflow) };
+    // Nothing may fail after the commit, because clients trust the answer.
+    return withScheduleConflicts(services.database, principal, async (trx) => {
+      const delivered = await deliver(trx, delivery, c.var, services);
+      return answerDelivered(c, trx, delivered, services.config.publicUrl);
+    });
+  },
 });
-
-async function ingest(
-  request: EndpointRequest,
-  workflow: string | undefined,
-  services: PackageServices,
-): Promise<Response> {
-  const { c } = request;
-  const { principal, requestId, log } = c.var;
-  const fields = await textFields(request, services);
-  const { id } = readPackageReference(c, fields);
-  const delivery = { draftId: id, packageId: id, ...deliveryIn(fields, workflow) };
-  // Nothing may fail after the commit, because clients trust the answer.
-  return withScheduleConflicts(services.database, principal, async (trx) => {
-    const delivered = await deliver(trx, delivery, { principal, requestId, log }, services);
-    return answerDelivered(c, trx, delivered, services.config.publicUrl);
-  });
-}
 
 export const discardPackage = defineEndpoint({
   method: 'post',
@@ -127,9 +110,7 @@ export const discardPackage = defineEndpoint({
   description: 'Its files are removed immediately. The event of an ingested package is kept.',
   form: {
     fieldsAsFiles: true,
-    schema: z.object({
-      mediaPackage: z.string().meta({ description: 'The media package as the last request answered it.' }),
-    }),
+    schema: z.object({ mediaPackage: PackageField }),
     example: ECHO,
   },
   answers: { 200: { description: 'The media package was discarded.' } },

@@ -9,17 +9,12 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/media-type.ts';
+import { xmlResponse } from '../text-answers.ts';
 import { readFetched, storeFetched } from './fetch-url.ts';
+import { checkCatalog, isPolicy } from './package-catalogs.ts';
 import { flavorIn, readPackageReference, skipEmptyFiles, tagsIn } from './package-form.ts';
-import {
-  answerPackage,
-  checkCatalog,
-  isPolicy,
-  type PackageServices,
-  type packageOf,
-  shownPackage,
-  TURN,
-} from './packages.ts';
+import { shownPackage } from './package-xml.ts';
+import { type PackageServices, type packageOf, SLOT_WAIT_MS } from './packages.ts';
 
 /** Upper limit, because answers list all elements. */
 const MOST_ELEMENTS = 500;
@@ -44,7 +39,6 @@ interface Described {
   flavor: string;
   tags: string[];
   filename: string;
-  field: string;
 }
 
 /**
@@ -62,7 +56,7 @@ export async function receiveElement(
   const { database } = services;
   if (!isMultipart(c.req.header('Content-Type') ?? '')) {
     const all = await request.fields();
-    await using pass = services.gate.open(TURN);
+    await using pass = services.gate.open(SLOT_WAIT_MS);
     return await addFetched(c, kind, { fields: all, enter: pass.enter }, services);
   }
   const fields = new Map<string, string>();
@@ -78,12 +72,12 @@ export async function receiveElement(
       if (accepted) throw DRAFT_ACCEPTED(id);
     }
     const asText = isText(kind, flavor);
-    (asText ? read : stored).push({ flavor, tags, filename, field });
+    (asText ? read : stored).push({ flavor, tags, filename });
     return asText ? 'text' : 'store';
   };
   const onField = (name: string, value: string) => void fields.set(name, value);
   const isTrackFile = (field: string) => kind === 'track' && !TEXTS.has(field);
-  const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN } as const;
+  const options = { takes, onField, most: MOST, detect: detectTrackType, waitMs: SLOT_WAIT_MS } as const;
   const filled = skipEmptyFiles(request, isTrackFile, ({ filename }) => void empty.push(filename));
   await using form = await receiveForm(filled, options, services);
   const { fields: all, files, texts: sent, enter } = form;
@@ -130,7 +124,7 @@ async function addFetched(
   }
   await using staged = new StagedFiles(services, c.var.principal.username);
   const file = await storeFetched(url, staged, services);
-  const described = [{ flavor, tags, filename: file.filename, field: 'url' }];
+  const described = [{ flavor, tags, filename: file.filename }];
   const answer = await addParts(c, draft, contentsOfForm(kind, described, [file], []), services);
   staged.keep();
   return answer;
@@ -164,7 +158,7 @@ export async function addParts(
     const repeated = unneeded.length;
     c.var.log.info({ package: draft.id, flavors, bytes, repeated }, 'media package extended');
   }
-  return answerPackage(c, xml);
+  return xmlResponse(c, xml);
 }
 
 function contentsOfForm(

@@ -3,10 +3,11 @@ import { mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { awaitsDelivery, hasMedia } from '#capture/states/recording-state.ts';
+import type { Precedence } from '#ingest/drafts.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { isActive } from '#processing/workflow-states.ts';
-import { EXAMPLE_ID } from './packages.ts';
+import { EXAMPLE_ID } from './package-xml.ts';
 
 export const DELIVERY_FORBIDDEN = refusal(
   403,
@@ -56,9 +57,6 @@ export async function recipientOf(
   return { id, kind: 'recorded', busy: event.agent_id === '' && isActive(event.processing_state) };
 }
 
-/** The packages of other accounts that a new package with the same identifier replaces. */
-export type Precedence = 'over none' | 'over accepted ones' | 'over all';
-
 /**
  * Requires that the account may deliver to an event, so that nobody can block the identifier. The agent of the
  * scheduled event has precedence.
@@ -66,15 +64,15 @@ export type Precedence = 'over none' | 'over accepted ones' | 'over all';
  */
 export async function requireRecipient(db: Queryable, id: string, principal: Principal): Promise<Precedence> {
   const event = await accessTo(db, id, principal);
-  if (!event) return 'over none';
+  if (!event) return 'over own accepted';
   const { agent_id, standing, brought } = event;
   if (standing === 'closed') {
     // A client that has lost the answer gets it again.
-    if (brought) return 'over none';
+    if (brought) return 'over own accepted';
     throw DELIVERY_FORBIDDEN(id);
   }
   const isItsAgent = agent_id !== '' && principal.agentId === agent_id;
-  return isItsAgent ? 'over all' : 'over accepted ones';
+  return isItsAgent ? 'over all' : 'over accepted';
 }
 
 /** Returns the access of an account to an event. */

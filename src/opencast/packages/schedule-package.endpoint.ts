@@ -13,7 +13,6 @@ import type { Intake } from '#ingest/intake.ts';
 import { parseDateTime } from '#metadata/date-time.ts';
 import { periodIn, termTexts } from '#metadata/dublincore.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import {
   type Delivery,
@@ -24,27 +23,28 @@ import {
   processingFor,
   type Submitter,
 } from './event-of-package.ts';
-import { PACKAGE_REFUSALS, readPackageReference, textFields } from './package-form.ts';
-import { ECHO, EPISODE, type PackageServices, packageOf, rootOf } from './packages.ts';
+import { EPISODE, rootOf } from './package-catalogs.ts';
+import { PACKAGE_REFUSALS, PackageField, readPackageReference, textFields } from './package-form.ts';
+import { ECHO } from './package-xml.ts';
+import { type PackageServices, packageOf } from './packages.ts';
 import { withWorkflow } from './with-workflow.ts';
 
 /** Form fields that are not part of the workflow's configuration. */
 const OTHERS = new Set([...NO_PROPERTIES, INPUTS]);
 
-export const WRONG_INPUTS = refusal(
+const WRONG_INPUTS = refusal(
   400,
   (inputs: string) =>
     `The form parameter '${INPUTS}' is ${quoted(inputs)}; allowed are up to ${MOST_INPUTS} names of 1 to ${MAX_NAME} characters, without control characters, separated by commas.`,
   ['\u0007'],
 );
-export const NOT_SCHEDULABLE = refusal(
+const NOT_SCHEDULABLE = refusal(
   400,
   (reason: string) =>
     `The media package cannot be scheduled: ${reason}. It must have a ${EPISODE} catalog with one <temporal> (start and end) and one <spatial> (the capture agent).`,
   ['it has no such catalog'],
 );
-
-export const AGENT_IS_BOOKED = refusal(
+const AGENT_IS_BOOKED = refusal(
   409,
   (conflicts: number) =>
     `The capture agent is not available: the recording overlaps ${conflicts} scheduled recordings.`,
@@ -60,7 +60,7 @@ export const SCHEDULE_ENDPOINTS = withWorkflow({
   form: {
     fieldsAsFiles: true,
     schema: z.looseObject({
-      mediaPackage: z.string().meta({ description: 'The media package from the last answer.' }),
+      mediaPackage: PackageField,
       workflowDefinitionId: z.string().optional(),
       [INPUTS]: z.string().optional().describe('Inputs to record, separated by commas. By default the agent chooses.'),
     }),
@@ -68,28 +68,20 @@ export const SCHEDULE_ENDPOINTS = withWorkflow({
   },
   answers: { 201: { description: 'The recording is scheduled.' } },
   refusals: [...PACKAGE_REFUSALS, WRONG_INPUTS, NOT_SCHEDULABLE, OTHER_AGENT, AGENT_IS_BOOKED],
-  handle: schedule,
+  handle: async (request, workflow, services) => {
+    const { c } = request;
+    const fields = await textFields(request, services);
+    const { id, principal } = readPackageReference(c, fields);
+    const delivery = { draftId: id, packageId: id, ...deliveryIn(fields, workflow, OTHERS) };
+    const inputs = chosenInputs(fields.get(INPUTS));
+    try {
+      await withScheduleConflicts(services.database, principal, (trx) => plan(trx, delivery, inputs, c.var, services));
+    } catch (error) {
+      throw error instanceof ScheduleConflict ? AGENT_IS_BOOKED(error.conflicts.length) : error;
+    }
+    return c.body(null, 201);
+  },
 });
-
-async function schedule(
-  request: EndpointRequest,
-  workflow: string | undefined,
-  services: PackageServices,
-): Promise<Response> {
-  const { c } = request;
-  const { principal, requestId, log } = c.var;
-  const fields = await textFields(request, services);
-  const { id } = readPackageReference(c, fields);
-  const delivery = { draftId: id, packageId: id, ...deliveryIn(fields, workflow, OTHERS) };
-  const inputs = chosenInputs(fields.get(INPUTS));
-  const by = { principal, requestId, log };
-  try {
-    await withScheduleConflicts(services.database, principal, (trx) => plan(trx, delivery, inputs, by, services));
-  } catch (error) {
-    throw error instanceof ScheduleConflict ? AGENT_IS_BOOKED(error.conflicts.length) : error;
-  }
-  return c.body(null, 201);
-}
 
 async function plan(
   trx: Transaction,

@@ -11,29 +11,23 @@ import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
 import { detectTrackType } from '#platform/media/media-type.ts';
+import { percentDecoded } from '../received-text.ts';
 import { ingestWhole } from './delivery.ts';
 import { deliveryIn, NO_PROPERTIES, NO_TITLE } from './event-of-package.ts';
 import { storeFetched, URL_REFUSED } from './fetch-url.ts';
+import { checkCatalog, EPISODE, EPISODE_POLICY, rootOf, UNREADABLE_CATALOG } from './package-catalogs.ts';
 import {
   ElementFields,
   FLAVOR_REFUSALS,
   flavorIn,
   identifierIn,
-  percentDecoded,
   skipEmptyFiles,
   tagsIn,
+  validIdentifier,
   WRONG_IDENTIFIER,
   WRONG_TAGS,
 } from './package-form.ts';
-import {
-  checkCatalog,
-  EPISODE,
-  EPISODE_POLICY,
-  type PackageServices,
-  rootOf,
-  TURN,
-  UNREADABLE_CATALOG,
-} from './packages.ts';
+import { type PackageServices, SLOT_WAIT_MS } from './packages.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 
 const MOST = { fields: 1000, files: 50 };
@@ -56,13 +50,12 @@ const Texts = Object.fromEntries(
 /** Fields that clients may send as files. */
 const TEXTS = new Set(['acl', 'episodeDCCatalog', 'seriesDCCatalog']);
 
-export const NO_CATALOG_URLS = refusal(
+const NO_CATALOG_URLS = refusal(
   400,
   (field: string) => `The form parameter '${field}' is not supported. Send the catalog itself as 'episodeDCCatalog'.`,
   ['episodeDCCatalogUri'],
 );
-
-export const TOO_MANY_TRACKS = refusal(400, `A request must not have more than ${MOST.files} tracks.`);
+const TOO_MANY_TRACKS = refusal(400, `A request must not have more than ${MOST.files} tracks.`);
 
 export const SINGLE_REQUEST_ENDPOINTS = withWorkflow({
   path: '/ingest/addMediaPackage',
@@ -155,14 +148,14 @@ async function receive(
     return answer;
   };
   if (isMultipart(request.c.req.header('Content-Type') ?? '')) {
-    const options = { takes, onField, most: MOST, detect: detectTrackType, whenFull: TURN };
+    const options = { takes, onField, most: MOST, detect: detectTrackType, waitMs: SLOT_WAIT_MS };
     const tracksOnly = skipEmptyFiles(request, (field) => !TEXTS.has(field), onEmpty);
     await using form = await receiveForm(tracksOnly, options, services);
     const answer = await accept(form, form.enter);
     form.keep();
     return answer;
   }
-  await using pass = services.gate.open(TURN);
+  await using pass = services.gate.open(SLOT_WAIT_MS);
   const list = await request.fieldList();
   for (const [name, value] of list) onField(name, value);
   return await accept({ fields: new Map(list), files: [] }, pass.enter);
@@ -187,12 +180,8 @@ function catalogsOf(fields: ReadonlyMap<string, string>, said: readonly (readonl
 
 /** Returns the identifier in the catalog, unless it is invalid for an event, such as a DOI. */
 function identifierOf([episode]: readonly DraftCatalog[]): string | undefined {
-  const [identifier] = episode ? termTexts(rootOf(EPISODE, episode.content), 'identifier') : [];
-  try {
-    return identifier && identifierIn(identifier);
-  } catch {
-    return undefined;
-  }
+  const [identifier = ''] = episode ? termTexts(rootOf(EPISODE, episode.content), 'identifier') : [];
+  return validIdentifier(identifier);
 }
 
 function dublinCoreOf(said: readonly (readonly [string, string])[]): string {

@@ -9,6 +9,7 @@ import {
   RandomAccessReader,
   type ZipFile,
 } from 'yauzl';
+import type { ReceivedFile } from '#ingest/staged-files.ts';
 import { HttpError, refusal } from '#platform/http/errors/errors.ts';
 import { type ObjectStorage, type StorageRefused, storageRefused } from '#platform/storage/object-storage.ts';
 
@@ -207,12 +208,8 @@ function entryRefused(name: string, reason: string): HttpError {
 /** Size of a request to the storage: the directory of a usual archive, or many small files. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** An object of the storage. */
-interface StoredObject {
-  objectKey: string;
-  /** In bytes. */
-  size: number;
-}
+/** An object of the storage, and its size in bytes. */
+type StoredObject = Pick<ReceivedFile, 'objectKey' | 'size'>;
 
 /** Reads parts of a stored object for yauzl. Keeps the last block that was read. */
 class StoredObjectReader extends RandomAccessReader {

@@ -9,14 +9,14 @@ import { FILES_TOO_LARGE, type FormLimits, isMultipart } from '#platform/http/fo
 import { BodyReader } from '#platform/http/form/request-body.ts';
 import { ingestWhole } from './delivery.ts';
 import { deliveryIn } from './event-of-package.ts';
-import { identifierIn } from './package-form.ts';
-import { type PackageServices, TURN } from './packages.ts';
+import { validIdentifier } from './package-form.ts';
+import { type PackageServices, SLOT_WAIT_MS } from './packages.ts';
 import { NO_FILE } from './receive-element.ts';
 import { DELIVERY_REFUSALS, WORKFLOW_ANSWER, withWorkflow } from './with-workflow.ts';
 import { ZIP_REFUSED, ZipArchive } from './zip-archive.ts';
 import { MANIFEST_REFUSALS, readZippedPackage } from './zipped-package.ts';
 
-const OPTIONS = { most: { fields: 1000, files: 1 }, whenFull: TURN };
+const OPTIONS = { most: { fields: 1000, files: 1 }, waitMs: SLOT_WAIT_MS };
 
 const Archive = z.string().optional().meta({ contentMediaType: 'application/zip' });
 
@@ -74,17 +74,9 @@ async function receive(
   if (leftOut.length > 0) log.info({ leftOut }, 'elements of the media package left out');
   if (emptyTracks.length > 0) log.warn({ emptyTracks }, 'inputs of the recording are empty');
   if (uncut.length > 0) log.warn({ uncut }, 'the cutting list is unreadable, so nothing is cut');
-  const delivery = { packageId: identifierOrRandom(zipped.id), ...deliveryIn(form.fields, workflow) };
+  // Agents may use any text as identifier.
+  const delivery = { packageId: validIdentifier(zipped.id) ?? randomUUID(), ...deliveryIn(form.fields, workflow) };
   return await ingestWhole(c, zipped.contents, delivery, services);
-}
-
-/** Returns a valid identifier. Agents may use any text. */
-function identifierOrRandom(id: string): string {
-  try {
-    return identifierIn(id);
-  } catch {
-    return randomUUID();
-  }
 }
 
 /** Presents a body that is an archive as a form with one file. */

@@ -9,8 +9,9 @@ import { safeFilename } from '#platform/http/form/filename.ts';
 import { CUTTING } from '#platform/media/cutting.ts';
 import { detectTrackType } from '#platform/media/media-type.ts';
 import { childOf, type XmlElement } from '#platform/text/xml.ts';
+import { decodeUri, parseOrRefuse } from '../received-text.ts';
+import { isPolicy, isReadable } from './package-catalogs.ts';
 import { tagsIn } from './package-form.ts';
-import { decodeUri, isPolicy, isReadable, parseOrRefuse } from './packages.ts';
 import type { ZipArchive, ZippedFile } from './zip-archive.ts';
 
 const MOST_ELEMENTS = 500;

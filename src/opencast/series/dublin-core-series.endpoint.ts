@@ -16,7 +16,8 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
-import { InvalidXml, parseXml } from '#platform/text/xml.ts';
+import { parseOrRefuse } from '../received-text.ts';
+import { XML_ANSWER, xmlResponse } from '../text-answers.ts';
 
 interface Services {
   database: Database;
@@ -49,12 +50,7 @@ export const postSeries = defineEndpoint({
     },
   },
   answers: {
-    201: {
-      description: 'The series was created.',
-      mediaType: 'text/xml; charset=utf-8',
-      body: z.string(),
-      example: '<dublincore/>',
-    },
+    201: { description: 'The series was created.', ...XML_ANSWER, example: '<dublincore/>' },
     204: { description: 'The series was changed.' },
   },
   refusals: [UNREADABLE_SERIES, UNREADABLE_POLICY],
@@ -79,7 +75,7 @@ export const postSeries = defineEndpoint({
     });
     if (created === undefined) return c.body(null, 204);
     const shown = new Map(values).set('identifier', created);
-    return c.body(dublinCore(set.common, shown), 201, { 'Content-Type': 'text/xml; charset=utf-8' });
+    return xmlResponse(c, dublinCore(set.common, shown), 201);
   },
 });
 
@@ -92,19 +88,14 @@ function requireRights(account: Principal, withAcl: boolean): void {
 
 /** Returns true if the account may write the series. If not, creating it fails because the identifier exists. */
 async function isWritable(trx: Transaction, id: string, principal: Principal): Promise<boolean> {
-  const series = await trx
-    .selectFrom('series')
-    .select('id')
-    .where('id', '=', id)
-    .where(mayAccess('series', principal, 'write'))
-    .executeTakeFirst();
-  return series !== undefined;
+  const series = trx.selectFrom('series').select('id').where('id', '=', id);
+  return (await series.where(mayAccess('series', principal, 'write')).executeTakeFirst()) !== undefined;
 }
 
 /** @throws {HttpError} 400 */
 function valuesOf(fields: ReadonlyMap<string, string>, { common }: CatalogSet): CatalogValues {
   const xml = fields.get('series')?.trim();
-  const values = xml ? readDublinCore(rootOf(xml), common, UNREADABLE_SERIES) : new Map();
+  const values = xml ? readDublinCore(parseOrRefuse(xml, UNREADABLE_SERIES), common, UNREADABLE_SERIES) : new Map();
   for (const field of common.fields) {
     const text = field.term === undefined ? undefined : fields.get(field.term);
     if (xml || text === undefined || field.outputOnly) continue;
@@ -113,12 +104,4 @@ function valuesOf(fields: ReadonlyMap<string, string>, { common }: CatalogSet): 
   }
   if (isEmpty(values.get('title') ?? '')) throw UNREADABLE_SERIES("it has no 'title'");
   return values;
-}
-
-function rootOf(xml: string) {
-  try {
-    return parseXml(xml);
-  } catch (error) {
-    throw error instanceof InvalidXml ? UNREADABLE_SERIES(error.message) : error;
-  }
 }

@@ -9,6 +9,7 @@ import { formatInstant } from '#metadata/date-time.ts';
 import type { Database, Queryable } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { TEXT_ANSWER, textResponse } from '../text-answers.ts';
 
 interface Services {
   database: Database;
@@ -64,18 +65,9 @@ export const SERIES_ENDPOINTS = [
     access,
     summary: 'Count series',
     description: 'Counts series that the account may read; a capture agent counts all.',
-    answers: {
-      200: {
-        description: 'The number of series.',
-        mediaType: 'text/plain; charset=utf-8',
-        body: z.string(),
-        example: '42',
-      },
-    },
+    answers: { 200: { description: 'The number of series.', ...TEXT_ANSWER, example: '42' } },
     handle: async ({ c }, { database }: Services) =>
-      c.body(String(await visibleCount(database, c.var.principal)), 200, {
-        'Content-Type': 'text/plain; charset=utf-8',
-      }),
+      textResponse(c, String(await visibleCount(database, c.var.principal))),
   }),
   defineEndpoint({
     method: 'get',
@@ -118,10 +110,7 @@ export const SERIES_ENDPOINTS = [
         .offset(offset)
         .limit(limit)
         .execute();
-      const results = rows.map(({ created, ...series }) => ({
-        ...series,
-        creation_date: formatInstant(created),
-      }));
+      const results = rows.map(({ created, ...series }) => ({ ...series, creation_date: formatInstant(created) }));
       const total = await visibleCount(database, c.var.principal);
       return c.json({ total, offset, limit, count: results.length, results });
     },

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
+import { type IncomingUpload, listIncomingUploads } from '#ingest/incoming-uploads.ts';
 import { listWaitingUploads } from '#ingest/tus/tus-uploads.ts';
-import { type IncomingUpload, listIncomingUploads } from '#ingest/unfinished-drafts.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { sql } from 'kysely';
 import type { AgentActivityList } from '#capture/reports/agent-activity.queries.ts';
+import type { IncomingUpload } from '#ingest/incoming-uploads.ts';
 import type { listWaitingUploads } from '#ingest/tus/tus-uploads.ts';
-import type { IncomingUpload } from '#ingest/unfinished-drafts.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { LANES, type Lane, type WorkQueue } from '#platform/queue/work-queue.ts';
