@@ -104,10 +104,8 @@ async function update(request: EndpointRequest, id: string, services: Services):
   form.keep();
   if (tracks.length + uploads.length > 0) {
     const bytes = tracks.reduce((sum, { size }) => sum + size, 0);
-    log.info(
-      { eventId: id, tracks: tracks.length + uploads.length, bytes },
-      'received the recording of a scheduled event',
-    );
+    const received = { eventId: id, tracks: tracks.length + uploads.length, bytes };
+    log.info(received, 'received the recording of a scheduled event');
   }
   return c.body(null, 204);
 }

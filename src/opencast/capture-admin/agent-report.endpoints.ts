@@ -12,7 +12,6 @@ import {
 import { AGENT, AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/agent-examples.ts';
 import { MAX_NAME } from '#capture/agents/agent-names.ts';
 import { recordConfiguration, recordReport } from '#capture/agents/agents.queries.ts';
-import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { parseInput, pathParameter, TextByName } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
@@ -20,6 +19,7 @@ import { fieldsOf, isUrlencoded, readBody } from '#platform/http/form/form.ts';
 import { isMultipart } from '#platform/http/form/multipart.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { TEXT_ANSWER, textResponse, XML_ANSWER, xmlResponse } from '../text-answers.ts';
+import type { AgentServices } from './json-and-xml.ts';
 
 /**
  * Reads the configuration from a request: the whole body, whatever its type (curl labels everything a form), or the
@@ -50,10 +50,6 @@ function textOf(body: Uint8Array): string {
   }
 }
 
-interface Services {
-  database: Database;
-}
-
 const params = { agent_id: pathParameter('Name of the capture agent.', AGENT_ID) };
 const access = [ROLE_CAPTURE_AGENT];
 
@@ -72,7 +68,7 @@ export const REPORT_ENDPOINTS = [
       200: { description: 'The report is saved.', ...TEXT_ANSWER, example: `${AGENT_ID} set to idle` },
     },
     refusals: [UNKNOWN_STATE, IMPOSSIBLE_NAME, OTHER_AGENT],
-    handle: async ({ c, params, form }, { database }: Services) => {
+    handle: async ({ c, params, form }, { database }: AgentServices) => {
       const name = agentName(c, params.agent_id);
       const report = await form();
       await recordReport(database, name, report, remoteAddress(c));
@@ -100,7 +96,7 @@ export const REPORT_ENDPOINTS = [
     },
     answers: { 200: { description: 'The stored configuration.', ...XML_ANSWER, example: CONFIGURATION_XML } },
     refusals: [INVALID_CONFIGURATION, IMPOSSIBLE_NAME, CONFIGURATION_TOO_LONG, OTHER_AGENT],
-    handle: async ({ c, params }, { database }: Services) => {
+    handle: async ({ c, params }, { database }: AgentServices) => {
       const name = agentName(c, params.agent_id);
       const configuration = parseConfiguration(await readConfiguration(c.req.raw));
       const { unknownZone, timeZone } = configuration;

@@ -4,7 +4,6 @@ import { apiRole } from '#access/roles/api-roles.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { propertiesXml } from '#capture/agents/agent-configuration.ts';
 import { AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/agent-examples.ts';
-import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { TEXT_ANSWER, textResponse, XML_ANSWER, xmlResponse } from '../text-answers.ts';
@@ -16,11 +15,7 @@ import {
   requireAgentFacts,
   UNKNOWN_AGENT,
 } from './agent-facts.ts';
-import { agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
-
-interface Services {
-  database: Database;
-}
+import { type AgentServices, agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
 
 /** The roles that may read agents through the agents' own protocol. */
 const AGENT_READERS = [ROLE_CAPTURE_AGENT, ...apiRole('CAPTURE_AGENTS_VIEW')];
@@ -51,7 +46,7 @@ const LIST = { method: 'get', access: AGENT_READERS, description: ALL } as const
 const XML_LIST = {
   ...LIST,
   answers: { 200: { description: ALL, ...XML_ANSWER, example: element('agent-state-updates', updateXml(FACTS)) } },
-  handle: async ({ c }: EndpointRequest, { database }: Services) => {
+  handle: async ({ c }: EndpointRequest, { database }: AgentServices) => {
     const agents = await listAgentFacts(database);
     return agentXml(c, element('agent-state-updates', agents.map(updateXml).join('')));
   },
@@ -98,7 +93,7 @@ export const AGENT_ENDPOINTS = [
         example: { agents: { agent: [shown(FACTS)] } },
       },
     },
-    handle: async ({ c }, { database }: Services) =>
+    handle: async ({ c }, { database }: AgentServices) =>
       c.json({ agents: { agent: (await listAgentFacts(database)).map(shown) } }),
   }),
   defineEndpoint({
@@ -144,7 +139,7 @@ export const AGENT_ENDPOINTS = [
       },
     },
     refusals: [UNKNOWN_AGENT, AGENT_IN_USE, OTHER_AGENT],
-    handle: async ({ c, params }, { database }: Services) => {
+    handle: async ({ c, params }, { database }: AgentServices) => {
       const id = params.agent_id;
       requireOwnAgent(c.var.principal, id);
       await forgetAgent(database, id);

@@ -5,7 +5,8 @@ import type { Database } from '#platform/database/kysely.ts';
 import { type Description, defineEndpoint, type Endpoint } from '#platform/http/endpoint/endpoint.ts';
 import { XML_ANSWER, xmlResponse } from '../text-answers.ts';
 
-interface Services {
+/** The services of the endpoints for agents and their recordings. */
+export interface AgentServices {
   database: Database;
 }
 
@@ -49,7 +50,7 @@ export function asJsonAndXml<Value>({
   xml,
   load,
   ...shared
-}: Resource<Value>): [Endpoint<Services>, Endpoint<Services>] {
+}: Resource<Value>): [Endpoint<AgentServices>, Endpoint<AgentServices>] {
   const described = { ...shared, description, method: 'get' } as const;
   const idOf = (params: object) => String(Object.values(params)[0] ?? '');
   return [
@@ -58,7 +59,7 @@ export function asJsonAndXml<Value>({
       path: `${path}.json`,
       summary,
       answers: { 200: { description: answer, plain: true, body: json.body, example: json.example } },
-      handle: async ({ c, params }, { database }: Services) => c.json(json.of(await load(database, idOf(params)))),
+      handle: async ({ c, params }, { database }: AgentServices) => c.json(json.of(await load(database, idOf(params)))),
     }),
     defineEndpoint({
       ...described,
@@ -66,7 +67,7 @@ export function asJsonAndXml<Value>({
       path: `${path}.xml`,
       summary: `${summary}, as XML`,
       answers: { 200: { description: answer, ...XML_ANSWER, example: xml.example } },
-      handle: async ({ c, params }, { database }: Services) =>
+      handle: async ({ c, params }, { database }: AgentServices) =>
         xml.answer(c, await load(database, idOf(params)), idOf(params)),
     }),
   ];

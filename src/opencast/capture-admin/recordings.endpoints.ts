@@ -10,12 +10,11 @@ import {
   reportRecording,
 } from '#capture/reports/report-recording.ts';
 import { REPORTED_STATES } from '#capture/states/recording-state.ts';
-import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { TEXT_ANSWER, textResponse, XML_ANSWER } from '../text-answers.ts';
-import { agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
+import { type AgentServices, agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
 
 /** The states that an agent can report. */
 const STATES = ['unknown', ...REPORTED_STATES] as const;
@@ -34,10 +33,6 @@ const RecordingReport = z.object({
         : UNKNOWN_RECORDING_STATE.sentence(input),
   }),
 });
-
-interface Services {
-  database: Database;
-}
 
 const ID = '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21';
 const access = [ROLE_CAPTURE_AGENT];
@@ -64,7 +59,7 @@ export const RECORDING_ENDPOINTS = [
     form: { schema: RecordingReport, example: { state: 'capturing' } },
     answers: { 200: { description: 'The report is accepted.', ...TEXT_ANSWER, example: `${ID} set to capturing` } },
     refusals: [UNKNOWN_RECORDING_STATE, RECORDING_MISSING, OTHER_AGENT],
-    handle: async ({ c, params, form }, { database }: Services) => {
+    handle: async ({ c, params, form }, { database }: AgentServices) => {
       const id = params.recording_id;
       const { state } = await form();
       await reportRecording(database, id, state, c.var);
@@ -78,7 +73,7 @@ export const RECORDING_ENDPOINTS = [
     summary: 'List reported recordings, as XML',
     description: 'The latest 1000 at most. `/capture-admin/recordings.json` returns them as JSON.',
     answers: { 200: { description: 'Their states.', ...XML_ANSWER, example: element('recording-state-updates', '') } },
-    handle: async ({ c }, { database }: Services) => {
+    handle: async ({ c }, { database }: AgentServices) => {
       const recordings = await reportedRecordings(database);
       return agentXml(c, element('recording-state-updates', recordings.map(recordingXml).join('')));
     },
@@ -91,7 +86,8 @@ export const RECORDING_ENDPOINTS = [
     summary: 'List reported recordings, as JSON',
     description: 'The latest 1000 at most.',
     answers: { 200: { description: 'Their states.', plain: true, body: z.array(Recording), example: [EXAMPLE] } },
-    handle: async ({ c }, { database }: Services) => c.json((await reportedRecordings(database)).map(recordingJson)),
+    handle: async ({ c }, { database }: AgentServices) =>
+      c.json((await reportedRecordings(database)).map(recordingJson)),
   }),
   ...asJsonAndXml({
     access,
@@ -122,7 +118,7 @@ export const RECORDING_ENDPOINTS = [
     params,
     answers: { 200: { description: 'The reset is accepted.', ...TEXT_ANSWER, example: `${ID} removed` } },
     refusals: [RECORDING_MISSING, OTHER_AGENT],
-    handle: async ({ c, params }, { database }: Services) => {
+    handle: async ({ c, params }, { database }: AgentServices) => {
       await reportRecording(database, params.recording_id, '', c.var);
       return textResponse(c, `${params.recording_id} removed`);
     },
