@@ -9,9 +9,9 @@ import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { componentOf, type WorkerComponent } from './worker-component.ts';
 
-/** The wait of a change or a due message whose notification was missed. */
+/** The pause between polls, which find changes whose notification was missed, and messages that are due again. */
 const POLL_MS = 5_000;
-/** Batches changes that come in quick succession. */
+/** The pause after a round, so that changes in quick succession are handled in one batch. */
 const REST_MS = 200;
 const MAX_CONCURRENT = 32;
 

@@ -9,7 +9,7 @@ import { forgetProcess, reportWorkerProcess } from '#processing/worker-processes
 import { slotsOf } from './lane-choice.ts';
 import { componentOf, type WorkerComponent } from './worker-component.ts';
 
-/** Also how long a setting waits when its notification was missed. */
+/** The pause between reports, and the longest delay of a setting whose notification was missed. */
 const ALIVE_MS = 5_000;
 
 /** Reports this process as alive and applies the operators' settings to its consumers. */

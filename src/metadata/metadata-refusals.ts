@@ -10,7 +10,7 @@ const EVENT_ID = '0f5f3c9e-7b52-4d55-8a4e-3a1c5f0e6d21';
 /** Names of types in sentences, if they differ from the type in capitals. */
 const TYPE_NAMES: Partial<Record<FieldType, string>> = { list: 'ITERABLE_TEXT', number: 'LONG' };
 
-/** Returns the reason for refusing a value. @param allowed the words after "allowed is" */
+/** Returns a clause that says why a value is invalid. @param allowed the valid values, as words after "allowed is" */
 export function invalidValueReason(id: string, value: string, allowed: string): string {
   return `the value of '${id}' is ${JSON.stringify(excerpt(value))}; allowed is ${allowed}`;
 }

@@ -126,10 +126,11 @@ function couldNotStart(error: unknown): boolean {
 }
 
 /**
- * Runs a site's program on tracks: `program`, a file in COMMANDS_DIR, with `arguments`, on each track whose flavor
- * matches `tracks`. Files in its output folder become tracks of the event with the flavor `output_flavor` and the tags
- * `output_tags`, and replace those of an earlier run. No shell is used, and the environment holds only facts about the
- * track.
+ * Runs a program of the site on tracks of an event. The workflow definition configures it: `program` is a file in
+ * COMMANDS_DIR, `arguments` are its arguments, and `tracks` is the pattern of flavors that selects the tracks.
+ *
+ * The files that the program leaves in its output folder become tracks with the flavor `output_flavor` and the tags
+ * `output_tags`, and replace the tracks of an earlier run. No shell is used; the environment describes only the track.
  */
 export const command: Operation = {
   name: 'command',

@@ -116,7 +116,12 @@ export async function changePassword(
   });
 }
 
-/** Reserves the user role of an identity provider's user; names may differ only in case. @returns its holder */
+/**
+ * Reserves the user role of an identity provider's user. User names that differ only in case share one role, which the
+ * first of these users keeps.
+ *
+ * @returns the user name that holds the role: another one if the role was already taken
+ */
 export async function reserveUserRole(db: Queryable, username: string): Promise<string> {
   const role = userRole(username);
   const known = await findRoleHolder(db, role);

@@ -40,7 +40,12 @@ export function mediaType(version: ApiVersion): string {
   return `application/v${version}+json`;
 }
 
-/** Selects the newest version, or the highest one listed when `Accept` lists only versioned types, else undefined. */
+/**
+ * Resolves an `Accept` header to a version: the newest version if the header is missing or accepts unversioned JSON,
+ * otherwise the newest version that it lists.
+ *
+ * @returns undefined if it lists no version
+ */
 export function resolveVersion(accept: string | undefined): ApiVersion | undefined {
   const wanted = accept?.trim().toLowerCase();
   if (!wanted || UNVERSIONED.some((type) => wanted.includes(type))) return NEWEST_VERSION;

@@ -135,8 +135,10 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
 }
 
 /**
- * Runs a program of the site, without input; its output becomes the log. It is asked to stop before it is killed. All
- * its child processes are killed when it exits.
+ * Runs a program of the site, with no standard input; the end of its output becomes the log. Stopping it sends SIGTERM,
+ * then SIGKILL after a grace period. When it exits, processes that it left running are killed.
+ *
+ * @throws the error of `options.explain` if the program fails, the reason of `options.signal` if it was stopped
  */
 export function runProgram(
   path: string,
