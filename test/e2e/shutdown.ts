@@ -14,6 +14,7 @@ import { OpenUpload } from '../support/open-upload.ts';
 import { Resumable, rowOf } from '../support/resumable.ts';
 import type { RoleProcess } from '../support/role-process.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { operationsOfEvent } from '../support/workflows.ts';
 
 const SIGTERM_EXIT = 143;
 
@@ -21,14 +22,9 @@ const PATIENCE_MS = 60_000;
 
 const STOPPING = 'a second signal stops immediately';
 
-function operation({ database }: TestServer, eventId: string) {
-  return database
-    .selectFrom('workflow_operations')
-    .innerJoin('workflows', 'workflows.id', 'workflow_id')
-    .select(['workflow_operations.state', 'attempts', 'losses', 'fencing_token as claims'])
-    .where('event_id', '=', eventId)
-    .where('operation', '=', 'encode')
-    .executeTakeFirst();
+async function encodingOf({ database }: TestServer, eventId: string) {
+  const operations = await operationsOfEvent(database, eventId);
+  return operations.find(({ operation }) => operation === 'encode');
 }
 
 /** An upload of which the API has received half. */
@@ -77,7 +73,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
       const id = await admin.create([...eventFields(), file('presenter', 'a.mpg', source)]);
       // A worker that was just started may take its time on a busy machine.
       await eventually(
-        async () => expect(await operation(server, id)).toMatchObject({ state: 'running' }),
+        async () => expect(await encodingOf(server, id)).toMatchObject({ state: 'running' }),
         PATIENCE_MS,
       );
       return id;
@@ -92,7 +88,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
         await eventually(() => expect(worker.output.slice(said)).toContain(STOPPING));
         await encoder.release();
         expect(await worker.ended()).toBe(0);
-        expect(await operation(server, id)).toMatchObject({ state: 'succeeded', claims: 1 });
+        expect(await encodingOf(server, id)).toMatchObject({ state: 'succeeded', fencing_token: 1 });
         worker.start();
         expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
       });
@@ -121,12 +117,12 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
       const id = await encoding();
       worker.signal('SIGTERM');
       expect(await worker.ended()).toBe(0);
-      expect(await operation(server, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0 });
+      expect(await encodingOf(server, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0 });
       expect(processesWith(join(server.dataDir, 'work'))).toEqual([]);
       await encoder.release();
       worker.start();
       expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
-      expect(await operation(server, id)).toMatchObject({ claims: 2, losses: 0 });
+      expect(await encodingOf(server, id)).toMatchObject({ fencing_token: 2, losses: 0 });
       await expectNothingLeftOver(server, { atOnce: true });
     });
 
@@ -146,11 +142,11 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
       }
       expect(await worker.ended()).toBe(0);
       expect(performance.now() - begun).toBeLessThan(30_000);
-      expect(await operation(server, id)).toMatchObject({
+      expect(await encodingOf(server, id)).toMatchObject({
         state: 'ready',
         attempts: 0,
         losses: 0,
-        claims: 1,
+        fencing_token: 1,
       });
       await encoder.release();
       worker.start();
@@ -170,7 +166,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
         500,
       );
       expect(await worker.ended()).toBe(SIGTERM_EXIT);
-      expect(await operation(server, id)).toMatchObject({ state: 'running' });
+      expect(await encodingOf(server, id)).toMatchObject({ state: 'running' });
       await encoder.release();
       worker.start();
       expect((await admin.fetch(`/api/events/${id}`, { method: 'DELETE' })).status).toBe(204);

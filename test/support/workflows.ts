@@ -55,3 +55,15 @@ export function operationsOf(database: Database, workflowId: number) {
     .orderBy('position')
     .execute();
 }
+
+/** The operations of all workflows of an event, in order. */
+export function operationsOfEvent(database: Database, eventId: string) {
+  return database
+    .selectFrom('workflow_operations')
+    .innerJoin('workflows', 'workflows.id', 'workflow_id')
+    .selectAll('workflow_operations')
+    .where('event_id', '=', eventId)
+    .orderBy('workflow_id')
+    .orderBy('position')
+    .execute();
+}

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Database } from '#platform/database/kysely.ts';
 import type { Client } from '../../support/client.ts';
 import { recording } from '../../support/clips.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -7,6 +6,7 @@ import { eventFields, file } from '../../support/form.ts';
 import { expectNothingLeftOver } from '../../support/leftovers.ts';
 import { processesWith } from '../../support/media.ts';
 import { ENDLESS_SECONDS } from '../../support/site-folders.ts';
+import { operationsOfEvent } from '../../support/workflows.ts';
 import type { Suite } from '../suite.ts';
 
 interface WorkflowJson {
@@ -34,13 +34,13 @@ export const control: Suite = (product) => {
     await eventually(() => expect(tools()).toEqual([]));
     expect((await admin.event(id)).processing_state).toBe('STOPPED');
     await expectNothingLeftOver(server);
-    const before = await operationsOf(server.database, id);
+    const before = await operationsOfEvent(server.database, id);
     expect((await put(admin, workflow.identifier, 'retry')).status).toBe(200);
     expect(await admin.processed(id)).toMatchObject({
       processing_state: 'SUCCEEDED',
       publication_status: ['engage-player'],
     });
-    const after = await operationsOf(server.database, id);
+    const after = await operationsOfEvent(server.database, id);
     // Inspection was done and is not done again.
     expect(after.find(({ operation }) => operation === 'inspect')).toEqual(
       before.find(({ operation }) => operation === 'inspect'),
@@ -104,14 +104,4 @@ function put(admin: Client, workflow: number, state: string): Promise<Response> 
 
 function workflowsOf(admin: Client, id: string): Promise<WorkflowJson[]> {
   return admin.json(`/api/workflows?filter=event:${id}&withoperations=true`);
-}
-
-function operationsOf(database: Database, id: string) {
-  return database
-    .selectFrom('workflow_operations')
-    .innerJoin('workflows', 'workflows.id', 'workflow_id')
-    .select(['operation', 'workflow_operations.started_at', 'workflow_operations.finished_at', 'fencing_token'])
-    .where('event_id', '=', id)
-    .orderBy('position')
-    .execute();
 }
