@@ -1,10 +1,5 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { markMissedBatch, markMissedRecordings } from '#capture/reports/missed-recordings.ts';
 import { conflictsWith } from '#capture/schedules/schedule-conflicts.ts';
@@ -14,7 +9,7 @@ import { ownApp, workerApp } from '../support/app.ts';
 import { post } from '../support/app-uploads.ts';
 import { hostileJson } from '../support/bad-input/hostile.ts';
 import { Judge } from '../support/bad-input/judge.ts';
-import { createEmptyDatabase } from '../support/database.ts';
+import { createDatabaseBefore, type DatabaseBefore } from '../support/database-before.ts';
 import { eventFields, field, form } from '../support/form.ts';
 import { loggedDatabase } from '../support/logged-database.ts';
 import { admin, deleteScheduled, minute, move, scheduleTogether } from '../support/schedules.ts';
@@ -192,32 +187,19 @@ describe('an application alone', async () => {
 });
 
 describe('the migration that brings scheduling', () => {
-  const SQL = fileURLToPath(new URL('../../sql/', import.meta.url));
-  let empty: { url: string; drop(): Promise<void> };
-  let client: pg.Client;
-  let before: string;
+  let database: DatabaseBefore;
   beforeAll(async () => {
-    before = await mkdtemp(join(tmpdir(), 'inlet-sql-'));
-    const files = (await readdir(SQL)).filter((file) => file < '0012');
-    for (const file of files) await cp(join(SQL, file), join(before, file));
-    empty = await createEmptyDatabase();
-    await migrate(empty.url, before);
-    client = new pg.Client({ connectionString: empty.url });
-    await client.connect();
-    await client.query(`
+    database = await createDatabaseBefore('0012');
+    await database.client.query(`
       INSERT INTO events (id, title, creator, start_date, created, duration, processing_state) VALUES
         ('recorded', 'Lecture', 'Tester', '2026-04-13T08:15:00Z', now(), 5400000, 'SUCCEEDED'),
         ('running', 'Lecture', 'Tester', '2026-04-14T08:15:00Z', now(), NULL, 'RUNNING'),
         ('empty', 'Lecture', 'Tester', '2026-04-15T08:15:00Z', now(), 60000, '')`);
-    await migrate(empty.url);
+    await migrate(database.url);
   });
-  afterAll(async () => {
-    await client?.end();
-    await empty?.drop();
-    await rm(before, { recursive: true, force: true });
-  });
+  afterAll(() => database?.close());
 
-  const rowsOf = async (query: string) => (await client.query(query)).rows;
+  const rowsOf = async (query: string) => (await database.client.query(query)).rows;
   const SHOWN = `SELECT id, agent_id, technical_start, technical_end, recording_state, status
     FROM events ORDER BY start_date`;
 
@@ -238,6 +220,7 @@ describe('the migration that brings scheduling', () => {
   });
 
   test('leaves schedules and what events show of them alone when it runs again', async () => {
+    const { client, url } = database;
     const all = 'SELECT * FROM schedules ORDER BY event_id';
     await client.query(`
       INSERT INTO capture_agents (id) VALUES ('room');
@@ -251,7 +234,7 @@ describe('the migration that brings scheduling', () => {
       ['room', 'SCHEDULED'],
     ]);
     await client.query("DELETE FROM schema_migrations WHERE name LIKE '0012%'");
-    expect(await migrate(empty.url)).toEqual(['0012_scheduling.sql']);
+    expect(await migrate(url)).toEqual(['0012_scheduling.sql']);
     expect(await rowsOf(SHOWN)).toEqual(events);
     expect(await rowsOf(all)).toEqual(schedules);
   });

@@ -1,14 +1,8 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { userRole } from '#access/roles/roles.ts';
 import { migrate } from '#platform/database/migrate.ts';
-import { createEmptyDatabase } from '../support/database.ts';
+import { createDatabaseBefore, type DatabaseBefore } from '../support/database-before.ts';
 
-const SQL = fileURLToPath(new URL('../../sql/', import.meta.url));
 /** The roles that accounts had before, by their names. */
 const FORMER = [
   ['jane.doe@x', 'ROLE_USER_JANE_DOE_X'],
@@ -18,17 +12,10 @@ const FORMER = [
   ['plain_Name', 'ROLE_USER_PLAIN_NAME'],
 ] as const;
 
-let empty: { url: string; drop(): Promise<void> };
-let client: pg.Client;
-let before: string;
+let database: DatabaseBefore;
 beforeAll(async () => {
-  before = await mkdtemp(join(tmpdir(), 'inlet-sql-'));
-  const files = (await readdir(SQL)).filter((file) => file < '0016');
-  for (const file of files) await cp(join(SQL, file), join(before, file));
-  empty = await createEmptyDatabase();
-  await migrate(empty.url, before);
-  client = new pg.Client({ connectionString: empty.url });
-  await client.connect();
+  database = await createDatabaseBefore('0016');
+  const { client, url } = database;
   await client.query(`
     INSERT INTO events (id, title, creator, start_date, created) VALUES ('event', 'Lecture', 'ada', now(), now());
     INSERT INTO series (id, title) VALUES ('series', 'Lectures');
@@ -43,15 +30,12 @@ beforeAll(async () => {
       );
     }
   }
-  await migrate(empty.url);
+  await migrate(url);
 });
-afterAll(async () => {
-  await client?.end();
-  await empty?.drop();
-  await rm(before, { recursive: true, force: true });
-});
+afterAll(() => database?.close());
 
 test('what accounts might read, they still may: what names them goes with their roles', async () => {
+  const { client } = database;
   const roles = FORMER.map(([username]) => userRole(username)).sort();
   for (const table of ['events', 'series']) {
     const { rows } = await client.query<{ read_roles: string[] }>(`SELECT read_roles FROM ${table}`);
@@ -62,10 +46,11 @@ test('what accounts might read, they still may: what names them goes with their 
 });
 
 test('should the migration run again, it leaves alone what has become the role of another', async () => {
+  const { client, url } = database;
   await client.query(`INSERT INTO event_acl (event_id, position, role, action, allow)
     VALUES ('event', 9, 'ROLE_USER_JANE_DOE_X', 'read', true)`);
   await client.query("DELETE FROM schema_migrations WHERE name = '0016_user_roles.sql'");
-  expect(await migrate(empty.url)).toEqual(['0016_user_roles.sql']);
+  expect(await migrate(url)).toEqual(['0016_user_roles.sql']);
   const { rows } = await client.query('SELECT role FROM event_acl WHERE position = 9');
   expect(rows).toEqual([{ role: 'ROLE_USER_JANE_DOE_X' }]);
 });
