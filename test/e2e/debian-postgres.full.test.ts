@@ -4,7 +4,7 @@ import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { type DebianPostgres, debianPostgresAvailable, startDebianPostgres } from '../support/debian-postgres.ts';
-import { eventFields, field, file, form } from '../support/form.ts';
+import { eventFields, field, file } from '../support/form.ts';
 import { launch } from '../support/run.ts';
 import { dumpSchema } from '../support/schema-dump.ts';
 import { startServerFor } from '../support/server.ts';
@@ -38,9 +38,8 @@ describe.skipIf(!debianPostgresAvailable())("on Debian's PostgreSQL", () => {
     expect(refused.status).toBe(409);
     expect(await refused.json()).toMatchObject([{ title: 'Straßenbau für Anfänger' }]);
 
-    const { type, body } = form([file('presenter', 'a.mpg', await recording({ container: 'mpg' }))]);
-    const headers = { 'Content-Type': type };
-    const taken = await admin.fetch(`/api/events/${id}`, { method: 'POST', headers, body });
+    const track = file('presenter', 'a.mpg', await recording({ container: 'mpg' }));
+    const taken = await admin.post(`/api/events/${id}`, [track]);
     expect(taken.status, await taken.text()).toBe(204);
     expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
     expect(await admin.publications(id)).toMatchObject([{ channel: 'engage-player' }]);

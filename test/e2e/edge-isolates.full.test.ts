@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { bucketPlace } from '#platform/storage/s3-backend.ts';
 import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
@@ -12,7 +12,7 @@ import { OpenUpload } from '../support/open-upload.ts';
 import { startProxyTo, type TestProxy } from '../support/proxy.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 import { RoleProcess } from '../support/role-process.ts';
-import { startS3, type TestS3 } from '../support/s3.ts';
+import { startS3 } from '../support/s3.ts';
 import { SseReader } from '../support/sse.ts';
 import { zipOf } from '../support/zip.ts';
 
@@ -20,16 +20,13 @@ const ISOLATES = 2;
 /** Before all isolates have got one. */
 const MOST_UPLOADS = 60;
 
-let s3: TestS3;
+const s3 = await startS3();
+afterAll(() => s3.stop());
+
 let db: TestDatabase;
 let proxy: TestProxy;
 let edge: RoleProcess;
 let admin: Client;
-
-beforeAll(async () => {
-  s3 = await startS3();
-});
-afterAll(() => s3?.stop());
 
 beforeEach(async (test) => {
   db = await createTestDatabase();
@@ -181,9 +178,8 @@ test('takes zip archives, also those that give the sizes of their files behind t
       { name: 'manifest.xml', content: manifest },
       { name: 'a.mp4', content: Buffer.from(bytes(100_000)), ...sizes },
     ]);
-    const { type, body } = form([field('workflowDefinitionId', 'fast'), file('track', 'a.zip', zip)]);
-    const headers = { 'Content-Type': type };
-    return admin.fetch('/ingest/addZippedMediaPackage', { method: 'POST', headers, body });
+    const parts = [field('workflowDefinitionId', 'fast'), file('track', 'a.zip', zip)];
+    return admin.post('/ingest/addZippedMediaPackage', parts);
   };
   expect((await send(false)).status).toBe(200);
   expect((await send(true)).status).toBe(200);

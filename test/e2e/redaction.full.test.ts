@@ -7,7 +7,7 @@ import { Client } from '../support/client.ts';
 import { recording } from '../support/clips.ts';
 import { databaseForThisFile } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { eventFields, field, file, form } from '../support/form.ts';
+import { eventFields, field, file } from '../support/form.ts';
 import { AUDIENCE, ISSUER, type SigningKey, serveKeys, signingKey } from '../support/identity-provider.ts';
 import { startProxy } from '../support/proxy.ts';
 import { redisAvailable, startRedis, type TestRedis } from '../support/redis.ts';
@@ -134,14 +134,7 @@ async function askInManyWays(admin: Client, key: SigningKey): Promise<string[]> 
 
 /** Has addresses handed out, and uses them rightly and wrongly. @returns the secret ends of the addresses */
 async function handOutAddresses(admin: Client): Promise<string[]> {
-  const { type, body } = form([...eventFields(), field('files', 'presenter,presentation')]);
-  const answer = await admin.fetch('/api/uploads', {
-    method: 'POST',
-    headers: { 'Content-Type': type },
-    body,
-  });
-  expect(answer.status).toBe(201);
-  const { files } = (await answer.json()) as { files: { url: string }[] };
+  const { files } = await admin.handOut([...eventFields(), field('files', 'presenter,presentation')]);
   const urls = files.map(({ url }) => url);
   const headers = {
     'Tus-Resumable': '1.0.0',

@@ -9,7 +9,7 @@ import { bytes } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
 import { clipFolder, recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
-import { eventFields, field, form } from '../support/form.ts';
+import { eventFields, field } from '../support/form.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { Resumable, rowOf } from '../support/resumable.ts';
 import { startServerFor, type TestServer } from '../support/server.ts';
@@ -106,10 +106,7 @@ async function noted({ database }: TestServer, { id, path }: Sending): Promise<n
 
 /** Asks for an address that somebody without an account may upload to. */
 async function handOut(admin: Client): Promise<{ id: string; url: string }> {
-  const { type, body } = form(eventFields());
-  const headers = { 'Content-Type': type };
-  const answer = await admin.fetch('/api/uploads', { method: 'POST', headers, body });
-  const { identifier, files } = (await answer.json()) as { identifier: string; files: { url: string }[] };
+  const { identifier, files } = await admin.handOut(eventFields());
   return { id: identifier, url: files[0]?.url ?? '' };
 }
 

@@ -73,10 +73,23 @@ export class Client {
     return (await answer.json()) as T;
   }
 
-  /** Posts a form to /api/events. */
-  upload(parts: readonly Part[], headers: Record<string, string> = {}): Promise<Response> {
+  /** Posts a form. */
+  post(path: string, parts: readonly Part[], headers: Record<string, string> = {}): Promise<Response> {
     const { type, body } = form(parts);
-    return this.fetch('/api/events', { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
+    return this.fetch(path, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
+  }
+
+  /** Posts a form to /api/events. */
+  upload(parts: readonly Part[], headers?: Record<string, string>): Promise<Response> {
+    return this.post('/api/events', parts, headers);
+  }
+
+  /** Has addresses handed out that need no account, for a form as of /api/events. */
+  async handOut(parts: readonly Part[]): Promise<{ identifier: string; files: { url: string }[] }> {
+    const answer = await this.post('/api/uploads', parts);
+    const text = await answer.text();
+    expect(answer.status, text).toBe(201);
+    return JSON.parse(text);
   }
 
   /** Creates an event. @returns its identifier */

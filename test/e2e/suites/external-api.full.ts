@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { recording } from '../../support/clips.ts';
 import { DocumentedClient } from '../../support/documented-client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { eventFields, field, form } from '../../support/form.ts';
+import { eventFields, field } from '../../support/form.ts';
 import { DOCUMENT } from '../../support/openapi.ts';
 import { exchange, parseAnswer } from '../../support/raw-http.ts';
 import { unlessBusy } from '../../support/readiness.ts';
@@ -129,14 +129,7 @@ export const externalApi: Suite = (product) => {
   test('whoever has an address uploads without an account, and the event is told as it comes about', async () => {
     const { admin } = product();
     const updates = await SseReader.open((signal) => admin.fetch('/api/updates', { signal }));
-    const { type, body } = form([...eventFields(), field('files', 'presenter')]);
-    const asked = await admin.fetch('/api/uploads', {
-      method: 'POST',
-      headers: { 'Content-Type': type },
-      body,
-    });
-    expect(asked.status).toBe(201);
-    const { identifier, files } = (await asked.json()) as { identifier: string; files: { url: string }[] };
+    const { identifier, files } = await admin.handOut([...eventFields(), field('files', 'presenter')]);
     await send(Buffer.from(await recording({ seconds: 1 })), { endpoint: files[0]?.url ?? '' });
     const direct = await admin.json<{ state: string; event_identifier: string }>(`/api/uploads/${identifier}`);
     expect(direct.state).toBe('finished');

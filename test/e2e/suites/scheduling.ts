@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../support/client.ts';
 import { recording } from '../../support/clips.ts';
-import { eventFields, field, file, form, type Part } from '../../support/form.ts';
+import { eventFields, field, file, type Part } from '../../support/form.ts';
 import type { Suite } from '../suite.ts';
 
 const AT_ONCE = 50;
@@ -98,7 +98,7 @@ export const scheduling: Suite = (product) => {
         duration: 5_400_000,
       });
       const clip = await recording({ seconds: 2 });
-      expect((await update(admin, id, [file('presenter', 'late.mp4', clip)])).status).toBe(204);
+      expect((await admin.post(`/api/events/${id}`, [file('presenter', 'late.mp4', clip)])).status).toBe(204);
       const event = await admin.processed(id);
       expect(event).toMatchObject({
         processing_state: 'SUCCEEDED',
@@ -109,7 +109,9 @@ export const scheduling: Suite = (product) => {
       expect(event.duration).toBeGreaterThan(1_900);
       expect(event.duration).toBeLessThan(2_300);
 
-      const second = await update(admin, id, [file('presenter', 'other.mp4', await recording({ seconds: 1 }))]);
+      const second = await admin.post(`/api/events/${id}`, [
+        file('presenter', 'other.mp4', await recording({ seconds: 1 })),
+      ]);
       expect(second.status).toBe(409);
       const media = await admin.json<unknown[]>(`/api/events/${id}/media`);
       expect(media).toHaveLength(1);
@@ -119,15 +121,10 @@ export const scheduling: Suite = (product) => {
     test('is taken as a track as well', async () => {
       const { admin } = product();
       const id = await admin.create(scheduled({ agent_id: newAgent(), ...SLOT }));
-      const { type, body } = form([
+      const answer = await admin.post(`/api/events/${id}/track`, [
         field('flavor', 'presentation/source'),
         file('track', 'late.mp4', await recording({ seconds: 1 })),
       ]);
-      const answer = await admin.fetch(`/api/events/${id}/track`, {
-        method: 'POST',
-        headers: { 'Content-Type': type },
-        body,
-      });
       expect(answer.status).toBe(200);
       expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
     });
@@ -137,7 +134,7 @@ export const scheduling: Suite = (product) => {
       const id = await admin.create(scheduled({ agent_id: newAgent(), ...SLOT }));
       const clips = [await recording({ seconds: 1 }), await recording({ seconds: 2 })];
       const answers = await Promise.all(
-        clips.map((clip) => update(admin, id, [file('presenter', 'lecture.mp4', clip)])),
+        clips.map((clip) => admin.post(`/api/events/${id}`, [file('presenter', 'lecture.mp4', clip)])),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([204, 409]);
       expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
@@ -189,9 +186,4 @@ function eventsOf(admin: Client, agent: string) {
   return admin.json<({ identifier: string; title: string } & ScheduledEvent)[]>(
     `/api/events?withscheduling=true&filter=${encodeURIComponent(`agent_id:${agent}`)}`,
   );
-}
-
-function update(admin: Client, id: string, parts: readonly Part[]): Promise<Response> {
-  const { type, body } = form(parts);
-  return admin.fetch(`/api/events/${id}`, { method: 'POST', headers: { 'Content-Type': type }, body });
 }
