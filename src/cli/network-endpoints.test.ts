@@ -12,34 +12,25 @@ import {
 const at = (...hosts: string[]) => ({ hosts, sockets: [], files: [] });
 
 test.each([
-  ['postgres://user:secret@db.example.org/inlet', at('db.example.org:5432')],
-  ['postgres://user@db.example.org:6000/inlet?sslmode=require', at('db.example.org:6000')],
-  ['postgres://user@[::1]:6000/inlet', at('[::1]:6000')],
-  ['postgres:///inlet?host=/run/pg&user=inlet', { ...at(), sockets: ['/run/pg/.s.PGSQL.5432'] }],
-])('the database of %s is at %j', (url, endpoints) => {
-  expect(databaseEndpoints(url)).toEqual(endpoints);
+  ['database', 'postgres://user:secret@db.example.org/inlet', at('db.example.org:5432')],
+  ['database', 'postgres://user@db.example.org:6000/inlet?sslmode=require', at('db.example.org:6000')],
+  ['database', 'postgres://user@[::1]:6000/inlet', at('[::1]:6000')],
+  ['database', 'postgres:///inlet?host=/run/pg&user=inlet', { ...at(), sockets: ['/run/pg/.s.PGSQL.5432'] }],
+  ['Redis', 'redis://cache', at('cache:6379')],
+  ['Redis', 'rediss://:secret@cache:7000/2', at('cache:7000')],
+  ['key set', 'https://id.example.org/certs', at('id.example.org:443')],
+  ['key set', 'http://id.example.org/certs', at('id.example.org:80')],
+  ['key set', 'http://[::1]:8081/certs', at('[::1]:8081')],
+  ['key set', '/etc/inlet/keys.json', { ...at(), files: ['/etc/inlet/keys.json'] }],
+] as const)('the %s of %s is at %j', (kind, url, endpoints) => {
+  const endpointsOf = { database: databaseEndpoints, Redis: redisEndpoints, 'key set': keySetEndpoints }[kind];
+  expect(endpointsOf(url)).toEqual(endpoints);
 });
 
 test('certificates named in the URL are files to read', () => {
   const file = fileURLToPath(import.meta.url);
   const url = `postgres://user@db/inlet?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
   expect(databaseEndpoints(url).files).toEqual([file]);
-});
-
-test.each([
-  ['redis://cache', 'cache:6379'],
-  ['rediss://:secret@cache:7000/2', 'cache:7000'],
-])('Redis of %s is at %s', (url, host) => {
-  expect(redisEndpoints(url).hosts).toEqual([host]);
-});
-
-test.each([
-  ['https://id.example.org/certs', at('id.example.org:443')],
-  ['http://id.example.org/certs', at('id.example.org:80')],
-  ['http://[::1]:8081/certs', at('[::1]:8081')],
-  ['/etc/inlet/keys.json', { ...at(), files: ['/etc/inlet/keys.json'] }],
-])('the key set of %s is at %j', (url, endpoints) => {
-  expect(keySetEndpoints(url)).toEqual(endpoints);
 });
 
 test.each([

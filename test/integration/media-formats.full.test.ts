@@ -6,7 +6,7 @@ import { probe } from '#platform/media/probe.ts';
 import { demuxerFor, recognize } from '#platform/media/recording.ts';
 import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
-import { AMR_TONE, type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
+import { AMR_TONE, type ClipOptions, type Container, clip, clipFolder, testTools } from '../support/clips.ts';
 
 const LIMIT = { timeLimitMs: 60_000 };
 const tools = await testTools();
@@ -37,31 +37,25 @@ async function look(bytes: Uint8Array): Promise<Found> {
 /** Cut off where no frame ends by chance. */
 const cut = (whole: Uint8Array, fraction: number) => whole.subarray(0, Math.floor(whole.length * fraction) | 1);
 
+/** Clips in their usual containers, by media type, and what a part of each is found to be. */
+const foundIn = (found: Found, containers: Record<string, Container>) =>
+  Object.entries(containers).map(([type, container]): [string, ClipOptions, Found] => [type, { container }, found]);
+
 /** The media type, a clip or a file, and what a part of it is found to be; these say nothing of their length. */
 const FORMATS: [string, ClipOptions | string, Found?][] = [
-  ['video/mp4', { container: 'mp4' }, 'incomplete'],
-  ['audio/mp4', { container: 'm4a', video: false }],
-  ['video/quicktime', { container: 'mov' }, 'incomplete'],
-  ['video/3gpp', { container: '3gp' }],
-  ['video/webm', { container: 'webm' }, 'incomplete'],
-  ['video/x-matroska', { container: 'mkv' }, 'incomplete'],
-  ['video/mp2t', { container: 'ts' }, 'doubtful'],
-  ['video/mpeg', { container: 'mpg' }, 'doubtful'],
-  ['video/x-msvideo', { container: 'avi' }, 'incomplete'],
-  ['video/x-flv', { container: 'flv' }, 'incomplete'],
-  ['video/x-ms-asf', { container: 'wmv' }, 'incomplete'],
-  ['application/mxf', { container: 'mxf' }, 'incomplete'],
+  ...foundIn('incomplete', {
+    ...{ 'video/mp4': 'mp4', 'video/quicktime': 'mov', 'video/webm': 'webm', 'video/x-matroska': 'mkv' },
+    ...{ 'video/x-msvideo': 'avi', 'video/x-flv': 'flv', 'video/x-ms-asf': 'wmv', 'application/mxf': 'mxf' },
+    ...{ 'audio/wav': 'wav', 'audio/aiff': 'aiff', 'audio/x-caf': 'caf', 'audio/flac': 'flac', 'audio/mpeg': 'mp3' },
+  }),
+  ...foundIn('doubtful', {
+    ...{ 'video/mp2t': 'ts', 'video/mpeg': 'mpg', 'video/ogg': 'ogg' },
+    ...{ 'audio/aac': 'aac', 'audio/ac3': 'ac3', 'audio/eac3': 'eac3' },
+  }),
   ['video/x-dv', { container: 'dv', video: { size: '720x576' } }, 'doubtful'],
-  ['video/ogg', { container: 'ogg' }, 'doubtful'],
+  ['video/3gpp', { container: '3gp' }],
+  ['audio/mp4', { container: 'm4a', video: false }],
   ['audio/ogg', { container: 'ogg', video: false }],
-  ['audio/wav', { container: 'wav' }, 'incomplete'],
-  ['audio/aiff', { container: 'aiff' }, 'incomplete'],
-  ['audio/x-caf', { container: 'caf' }, 'incomplete'],
-  ['audio/flac', { container: 'flac' }, 'incomplete'],
-  ['audio/mpeg', { container: 'mp3' }, 'incomplete'],
-  ['audio/aac', { container: 'aac' }, 'doubtful'],
-  ['audio/ac3', { container: 'ac3' }, 'doubtful'],
-  ['audio/eac3', { container: 'eac3' }, 'doubtful'],
   ['audio/amr', AMR_TONE],
 ];
 

@@ -430,15 +430,11 @@ describe('properties', () => {
   const nested = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   const UNPARSABLE = 'Could not parse series properties';
 
+  const UNPARSABLES = ['{', '[]', '"a"', 'null', '{"a":null}', '{"a\\u0000":"b"}', '{"a":"\\ud800"}'];
+
   test.each<[string, string, string | RegExp]>([
     ['nothing', '', "Missing form parameter 'acl'"],
-    ['no JSON', '{', UNPARSABLE],
-    ['a list', '[]', UNPARSABLE],
-    ['a string', '"a"', UNPARSABLE],
-    ['null', 'null', UNPARSABLE],
-    ['a null value', '{"a":null}', UNPARSABLE],
-    ['a NUL in a name', '{"a\\u0000":"b"}', UNPARSABLE],
-    ['half a surrogate pair', '{"a":"\\ud800"}', UNPARSABLE],
+    ...UNPARSABLES.map((text) => [text, text, UNPARSABLE] as [string, string, string]),
     ['a value nested too deeply', nested, /^(Could not parse series properties|.* bytes of UTF-8\.)$/],
     ['a long name', JSON.stringify({ ['a'.repeat(256)]: 'b' }), /longer than 255 bytes/],
     ['a long value', JSON.stringify({ a: 'b'.repeat(100_001) }), /longer than 100000 bytes/],

@@ -20,14 +20,12 @@ export interface ClipOptions {
 
 export type Container = keyof typeof CODECS;
 
+const H264_AND_AAC = ['libx264', 'aac'] as const;
+
 /** The usual encoders of each container. */
 const CODECS = {
-  mp4: ['libx264', 'aac'],
-  m4a: ['libx264', 'aac'],
-  mov: ['libx264', 'aac'],
-  mkv: ['libx264', 'aac'],
-  flv: ['libx264', 'aac'],
-  ts: ['libx264', 'aac'],
+  ...{ mp4: H264_AND_AAC, m4a: H264_AND_AAC, mov: H264_AND_AAC, mkv: H264_AND_AAC },
+  ...{ flv: H264_AND_AAC, ts: H264_AND_AAC, '3gp': H264_AND_AAC },
   webm: ['libvpx', 'libvorbis'],
   avi: ['mpeg4', 'libmp3lame'],
   mpg: ['mpeg2video', 'mp2'],
@@ -35,7 +33,6 @@ const CODECS = {
   mxf: ['mpeg2video', 'pcm_s16le'],
   dv: ['dvvideo', 'pcm_s16le'],
   ogg: ['libtheora', 'libvorbis'],
-  '3gp': ['libx264', 'aac'],
   wav: ['', 'pcm_s16le'],
   aiff: ['', 'pcm_s16be'],
   caf: ['', 'pcm_s16le'],

@@ -45,11 +45,11 @@ test('what a placeholder stands for stays one argument, whatever is in it', () =
 });
 
 test.each([
-  ['presenter/source', '*/*', true],
-  ['presenter/source', 'presenter/*', true],
-  ['presenter/source', '*/source', true],
-  ['presenter/source', 'presentation/*', false],
-  ['presenter/source', 'presenter', true],
-])('the flavor %s is one of %s: %s', (flavor, pattern, fits) => {
-  expect(matchesFlavor(flavor, pattern)).toBe(fits);
+  ['*/*', true],
+  ['presenter/*', true],
+  ['*/source', true],
+  ['presentation/*', false],
+  ['presenter', true],
+])('the flavor presenter/source is one of %s: %s', (pattern, fits) => {
+  expect(matchesFlavor('presenter/source', pattern)).toBe(fits);
 });

@@ -6,57 +6,39 @@ import { exchange, parseAnswer, type RawAnswer } from '../../support/raw-http.ts
 import type { Suite } from '../suite.ts';
 
 const UNKNOWN = 'The resource you requested does not exist.';
-const DOTS = "The path must hold no segment '.' or '..'; relative paths are not resolved.";
-const BACKSLASH = 'The path must hold no backslash.';
-const NO_ADDRESS = 'The request target must be an absolute path or a URL.';
-const HOST = "The header 'Host' must be a name or an address, optionally with a port.";
 const NO_METHOD = 'Method not allowed.';
 
+/** What is sent, each with the status and the beginning of the body that answer it. */
+const answered = (status: number, body: string, sent: string[]) => sent.map((each) => [each, status, body] as const);
+
 /** What libraries resolve before they send it: no other resource answers in its place. */
-const TARGETS: readonly (readonly [target: string, status: number, body: string])[] = [
-  ['/api/events/.', 400, DOTS],
-  ['/api/events/..', 400, DOTS],
-  ['/api/events/../', 400, DOTS],
-  ['/api/events/../series', 400, DOTS],
-  ['/api/events/x/../../series?limit=1', 400, DOTS],
-  ['/api/events/%2e%2e', 400, DOTS],
-  ['/api/events/%2E./series', 400, DOTS],
-  ['/api/%2e/events', 400, DOTS],
-  ['/./api', 400, DOTS],
-  ['/../api', 400, DOTS],
-  ['/docs/./', 400, DOTS],
-  ['/publications/../../etc/passwd', 400, DOTS],
-  ['http://inlet/api/events/..', 400, DOTS],
-  ['/api\\events', 400, BACKSLASH],
-  ['/api/events\\..\\series', 400, BACKSLASH],
-  ['HTTP://inlet/api/events', 400, NO_ADDRESS],
-  ['ftp://inlet/api/events', 400, NO_ADDRESS],
-  ['http://inlet:99999/api/events', 400, NO_ADDRESS],
-  ['/api/events/%2e%2e%2fseries', 404, "Cannot find an event with id '../series'."],
-  ['/api/events/...', 404, "Cannot find an event with id '...'."],
-  ['/api/events/%5c..', 404, "Cannot find an event with id '\\..'."],
-  ['/api/events/..;/series', 404, UNKNOWN],
-  ['//api/events', 404, UNKNOWN],
-  ['/api//events', 404, UNKNOWN],
-  ['/api/events//', 404, UNKNOWN],
-  ['/api/listproviders/LANGUAGES.json#x', 200, '{'],
-  ['/api/listproviders/LANGUAGES.json?filter=/../&x=\\', 200, '{'],
-  ['/api/listproviders/LANGUAGES.json/', 200, '{'],
-  ['http://inlet/api/listproviders/LANGUAGES.json', 200, '{'],
-  ['https://elsewhere.example:8443/api/listproviders/LANGUAGES.json', 200, '{'],
+const TARGETS = [
+  ...answered(400, "The path must hold no segment '.' or '..'; relative paths are not resolved.", [
+    ...['/api/events/.', '/api/events/..', '/api/events/../', '/api/events/../series'],
+    ...['/api/events/x/../../series?limit=1', '/api/events/%2e%2e', '/api/events/%2E./series', '/api/%2e/events'],
+    ...['/./api', '/../api', '/docs/./', '/publications/../../etc/passwd', 'http://inlet/api/events/..'],
+  ]),
+  ...answered(400, 'The path must hold no backslash.', ['/api\\events', '/api/events\\..\\series']),
+  ...answered(400, 'The request target must be an absolute path or a URL.', [
+    ...['HTTP://inlet/api/events', 'ftp://inlet/api/events', 'http://inlet:99999/api/events'],
+  ]),
+  ...answered(404, "Cannot find an event with id '../series'.", ['/api/events/%2e%2e%2fseries']),
+  ...answered(404, "Cannot find an event with id '...'.", ['/api/events/...']),
+  ...answered(404, "Cannot find an event with id '\\..'.", ['/api/events/%5c..']),
+  ...answered(404, UNKNOWN, ['/api/events/..;/series', '//api/events', '/api//events', '/api/events//']),
+  ...answered(200, '{', [
+    ...['/api/listproviders/LANGUAGES.json#x', '/api/listproviders/LANGUAGES.json?filter=/../&x=\\'],
+    ...['/api/listproviders/LANGUAGES.json/', 'http://inlet/api/listproviders/LANGUAGES.json'],
+    'https://elsewhere.example:8443/api/listproviders/LANGUAGES.json',
+  ]),
 ];
 
 /** Hosts that a path, or nothing at all, could be read out of. */
-const HOSTS: readonly (readonly [host: string, status: number, body: string])[] = [
-  ['inlet/x', 400, HOST],
-  ['inlet?x', 400, HOST],
-  ['inlet#x', 400, HOST],
-  ['inlet\\x', 400, HOST],
-  ['someone@inlet', 400, HOST],
-  ['in let', 400, HOST],
-  ['inlet:99999', 400, HOST],
-  ['[::1]:8080', 200, '{'],
-  ['INLET:8080', 200, '{'],
+const HOSTS = [
+  ...answered(400, "The header 'Host' must be a name or an address, optionally with a port.", [
+    ...['inlet/x', 'inlet?x', 'inlet#x', 'inlet\\x', 'someone@inlet', 'in let', 'inlet:99999'],
+  ]),
+  ...answered(200, '{', ['[::1]:8080', 'INLET:8080']),
 ];
 
 export const targets: Suite = (product) => {
