@@ -20,28 +20,19 @@ const NO_MEDIA = {
   ...{ has_audio: null, has_video: null, duration: null, width: null, height: null, bit_rate: null },
   tags: [],
 };
-const POSTER = {
+/** @param type the media type */
+const withoutMedia = (kind: string, flavor: string, type: string, filename: string) => ({
   ...NO_MEDIA,
-  id: 'a1',
-  kind: 'attachment',
-  flavor: 'presenter/player+preview',
-  mediatype: 'image/jpeg',
-  filename: 'poster.jpg',
-};
+  ...{ kind, flavor, mediatype: type, filename },
+});
+const POSTER = withoutMedia('attachment', 'presenter/player+preview', 'image/jpeg', 'poster.jpg');
 const options = { publicUrl: 'https://inlet.example', version: '1.11.0' } as const;
 const file = { size: 1234, checksum: `${SHA256} (sha256)` };
 const base = `https://inlet.example/publications/${PUBLICATION_ID}`;
 
 test('a publication has exactly the keys of the contract', () => {
-  const catalog = {
-    ...NO_MEDIA,
-    id: 'm1',
-    kind: 'metadata',
-    flavor: 'dublincore/episode',
-    mediatype: 'text/xml',
-    filename: 'dublincore.xml',
-  };
-  const elements = [element({}), element(POSTER), element(catalog)];
+  const catalog = withoutMedia('metadata', 'dublincore/episode', 'text/xml', 'dublincore.xml');
+  const elements = [element({}), element({ ...POSTER, id: 'a1' }), element({ ...catalog, id: 'm1' })];
   const json = publicationJson(publication(...elements), options);
   expect(json).toEqual({
     id: PUBLICATION_ID,
@@ -124,15 +115,9 @@ test('an attachment refers to the media it was made of, and to none in doubt', (
 });
 
 test('captions are listed among the media, after what is seen and heard, and not among the attachments', () => {
-  const captions = {
-    ...POSTER,
-    id: 'c1',
-    flavor: 'captions/delivery',
-    filename: 'captions-de.vtt',
-    mediatype: 'text/vtt',
-    tags: ['lang:de'],
-  };
-  const elements = [element(captions), element({}), element({ ...POSTER, id: 'i1' })];
+  const captions = withoutMedia('attachment', 'captions/delivery', 'text/vtt', 'captions-de.vtt');
+  const german = element({ ...captions, id: 'c1', tags: ['lang:de'] });
+  const elements = [german, element({}), element({ ...POSTER, id: 'i1' })];
   const { media, attachments } = publicationJson(publication(...elements), options);
   expect(media.map(({ id }) => id)).toEqual(['e1', 'c1']);
   expect(media[1]).toEqual({

@@ -10,6 +10,16 @@ export type ScheduleValues = Pick<Insertable<Schedule>, 'agent_id'> & {
   end: string;
 } & Partial<Pick<Insertable<Schedule>, 'inputs' | 'recording_state'>>;
 
+/** Adds the schedule of an event, and its agent if that is unknown. */
+export async function insertSchedule(database: Database, schedule: Insertable<Schedule>): Promise<void> {
+  await database
+    .insertInto('capture_agents')
+    .values({ id: schedule.agent_id })
+    .onConflict((known) => known.doNothing())
+    .execute();
+  await database.insertInto('schedules').values(schedule).execute();
+}
+
 /** An event with a schedule, as creating it leaves both in the database, and what `values` changes of the event. */
 export async function insertScheduled(
   database: Database,
@@ -19,15 +29,8 @@ export async function insertScheduled(
   const id = values.id ?? randomUUID();
   const [start_date, end_date] = [new Date(start), new Date(end)];
   await database.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('capture_agents')
-      .values({ id: agent_id })
-      .onConflict((known) => known.doNothing())
-      .execute();
-    await trx
-      .insertInto('schedules')
-      .values({ event_id: id, agent_id, start_date, end_date, workflow: 'schedule-and-upload', ...schedule })
-      .execute();
+    const times = { start_date, end_date };
+    await insertSchedule(trx, { event_id: id, agent_id, ...times, workflow: 'schedule-and-upload', ...schedule });
     await insertEvent(trx, {
       location: agent_id,
       start_date,

@@ -21,6 +21,10 @@ describe('the memory of uploads', () => {
     for (let i = 0; i < 5; i += 1) await Promise.resolve();
   };
   type Share = ReturnType<UploadMemory['share']>;
+  const twoShares = (bytes: number) => {
+    const memory = new UploadMemory(bytes);
+    return [memory.share(), memory.share()] as const;
+  };
   /** Asks for a buffer. @returns how many bytes have come by then */
   function asking(share: Share, bytes: number): () => Promise<number> {
     let came = 0;
@@ -47,8 +51,7 @@ describe('the memory of uploads', () => {
   });
 
   test('a share that has nothing comes before one that wants more', async () => {
-    const memory = new UploadMemory(20);
-    const [greedy, modest] = [memory.share(), memory.share()];
+    const [greedy, modest] = twoShares(20);
     const first = await greedy.take(10);
     const more = asking(greedy, 10);
     await modest.take(10);
@@ -58,8 +61,7 @@ describe('the memory of uploads', () => {
   });
 
   test('no share gets more than an even part while there are others', async () => {
-    const memory = new UploadMemory(40);
-    const [greedy, other] = [memory.share(), memory.share()];
+    const [greedy, other] = twoShares(40);
     for (let i = 0; i < 2; i += 1) await greedy.take(10);
     const third = asking(greedy, 10);
     expect(await third()).toBe(0);
@@ -68,15 +70,13 @@ describe('the memory of uploads', () => {
   });
 
   test('memory beyond whole buffers of an even part is used as well', async () => {
-    const memory = new UploadMemory(30);
-    const [one, other] = [memory.share(), memory.share()];
+    const [one, other] = twoShares(30);
     for (const share of [one, other, one]) await share.take(10);
     expect([one.held, other.held]).toEqual([20, 10]);
   });
 
   test('a buffer that is larger than all memory comes when no other share has any', async () => {
-    const memory = new UploadMemory(10);
-    const [small, large] = [memory.share(), memory.share()];
+    const [small, large] = twoShares(10);
     await small.take(5);
     const all = asking(large, 100);
     expect(await all()).toBe(0);

@@ -12,6 +12,7 @@ import { created, post, postTo } from '../app-uploads.ts';
 import { bytes } from '../bytes.ts';
 import { field, file } from '../form.ts';
 import { insertElement } from '../publication.ts';
+import { insertSchedule } from '../scheduled-event.ts';
 import { send } from '../series.ts';
 import { AGENT, type Target, TUS } from './target.ts';
 
@@ -94,19 +95,11 @@ async function beginUpload(app: TestApp, target: Target, Authorization: string):
 
 /** As if it had been recorded by the capture agent that records everybody's events. */
 async function schedule({ database }: TestApp, { event, start }: Target): Promise<void> {
-  await database
-    .insertInto('capture_agents')
-    .values({ id: AGENT })
-    .onConflict((known) => known.doNothing())
-    .execute();
-  await database
-    .insertInto('schedules')
-    .values({
-      ...{ event_id: event, agent_id: AGENT, workflow: 'schedule-and-upload', allow_conflict: true },
-      ...{ start_date: new Date(start), end_date: new Date(Date.parse(start) + 60_000) },
-      recording_state: 'upload_finished',
-    })
-    .execute();
+  await insertSchedule(database, {
+    ...{ event_id: event, agent_id: AGENT, workflow: 'schedule-and-upload', allow_conflict: true },
+    ...{ start_date: new Date(start), end_date: new Date(Date.parse(start) + 60_000) },
+    recording_state: 'upload_finished',
+  });
 }
 
 /** What a worker would do, and identifiers that are known beforehand. */
