@@ -92,12 +92,6 @@ describe.each(['deno', 'node'] as const)('on %s', (runtime) => {
     await eventually(() => expect(follower.all.length).toBeGreaterThanOrEqual(log.length), 30_000);
     expect(follower.all.map(({ id, kind }) => [id, kind])).toEqual(log.map(({ number, kind }) => [number, kind]));
 
-    await server.database
-      .updateTable('webhook_deliveries')
-      .set({ next_at: new Date() })
-      .where('state', '=', 'pending')
-      .where('attempts', '>', 0)
-      .execute();
     await eventually(
       async () => {
         const pending = await server.database

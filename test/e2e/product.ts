@@ -29,21 +29,16 @@ import { scheduling } from './suites/scheduling.ts';
 import { targets } from './suites/targets.ts';
 import { wire } from './suites/wire.ts';
 
+/** Requests and their answers. */
+const API: readonly Suite[] = [scheduling, forms, refusals, wire, targets, limits, interruptions, access, agents];
+
 /** The whole product, on the stack that `npm start` gives: Deno, with the embedded parts. */
 const WHOLE: readonly Suite[] = [
   publishing,
   processing,
   control,
   parts,
-  scheduling,
-  forms,
-  refusals,
-  wire,
-  targets,
-  limits,
-  interruptions,
-  access,
-  agents,
+  ...API,
   recorders,
   reading,
   deletion,
@@ -76,22 +71,7 @@ const SERVICES_ON_NODE: readonly Suite[] = [
 const SERVICES_ON_DENO: readonly Suite[] = [publishing, control, interruptions, deletion];
 
 /** What the API does by itself or has a worker do, whoever serves it. What they do with the worker is left out. */
-const EDGE: readonly Suite[] = [
-  externalApi,
-  publishing,
-  scheduling,
-  forms,
-  refusals,
-  wire,
-  targets,
-  limits,
-  interruptions,
-  access,
-  agents,
-  reading,
-  deletion,
-  logs,
-];
+const EDGE: readonly Suite[] = [externalApi, publishing, ...API, reading, deletion, logs];
 
 /** What is proved of one server: `npm test` has the first two, the full tier the others. */
 const STACKS = {

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bytes, sha256 } from '../support/bytes.ts';
 import { browserAvailable, connectBrowser } from '../support/chromium.ts';
 import { clip, clipFolder } from '../support/clips.ts';
@@ -18,23 +17,18 @@ const THROTTLED = 4 * MIB;
 const STEP = 32 * MIB;
 const PATIENCE_MS = 120_000;
 
-describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () => {
-  let browser: Browser;
-  let camera: string;
-  let slides: string;
-  let broken: string;
-  beforeAll(async () => {
-    browser = await connectBrowser();
-    camera = await padded(await clip({ seconds: 8 }), 64 * MIB);
-    slides = await clip({ seconds: 8, audio: false, video: { size: '320x180' } });
-    broken = join(clipFolder(), 'broken.mp4');
-    await writeFile(broken, bytes(MIB));
-  });
-  afterAll(() => browser?.close());
-
-  test('the server is killed and the page loaded anew in the middle, and the recording plays', {
+test.skipIf(!browserAvailable())(
+  'the server is killed and the page loaded anew in the middle, and the recording plays',
+  {
     timeout: 4 * PATIENCE_MS,
-  }, async (context) => {
+  },
+  async (context) => {
+    const browser = await connectBrowser();
+    context.onTestFinished(() => browser.close());
+    const camera = await padded(await clip({ seconds: 8 }), 64 * MIB);
+    const slides = await clip({ seconds: 8, audio: false, video: { size: '320x180' } });
+    const broken = join(clipFolder(), 'broken.mp4');
+    await writeFile(broken, bytes(MIB));
     const server = await startServerFor(context, { runtime: 'node', s3: true });
     const opened = await openUploadPage(browser, server.url);
     const { page, faults, offsets, warnings } = opened;
@@ -101,8 +95,8 @@ describe.skipIf(!browserAvailable())('the page for uploads, the whole way', () =
       'presentation/source': sha256(await readFile(slides)),
     });
     await expectNothingLeftOver(server, { atOnce: true });
-  });
-});
+  },
+);
 
 /** The same recording with so many bytes after it that mean nothing: large, and soon processed. @returns its path */
 async function padded(path: string, size: number): Promise<string> {

@@ -33,7 +33,6 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   let server: RunningServer;
   let origin: string;
   let lecture: string;
-  let podcast: string;
 
   beforeAll(async () => {
     bench = await createOperationBench();
@@ -57,8 +56,6 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       },
       { en: SRT, de: VTT },
     );
-    const sound = { 'audio/source': { seconds: SECONDS, video: false, container: 'm4a' } } as const;
-    podcast = await published(sound, { de: VTT });
   });
   afterAll(async () => {
     await browser?.close();
@@ -187,7 +184,8 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   });
 
   test('sound alone plays in front of its waveform, with its captions', async () => {
-    const { page, faults } = await open(podcast);
+    const sound = { 'audio/source': { seconds: SECONDS, video: false, container: 'm4a' } } as const;
+    const { page, faults } = await open(await published(sound, { de: VTT }));
     expect(await page.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
     await play(page);
     await played(page, 0.5);

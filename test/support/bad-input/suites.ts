@@ -7,14 +7,28 @@ import { hostileHeader, hostileJson, hostileSegment, hostileText } from './hosti
 import { Judge } from './judge.ts';
 
 /** What the suites of a file ask: an application of its own, of which the judge sees every row. */
-export interface Bench {
+interface Bench {
   judge: Judge;
   names: Names;
 }
 
-export async function openBench(): Promise<Bench> {
+/** What a tier sends. */
+interface BadInput {
+  /** Requests for each endpoint and test. */
+  runs: number;
+  bodies: BadBodies;
+  /** Those that get the bodies. */
+  forms: typeof WITH_FORM;
+}
+
+/** Tests that any input is taken or refused, and the application still does its work after all of that. */
+export async function describeBadInput({ runs, bodies, forms }: BadInput): Promise<void> {
   const app = await ownApp(undefined, { URL_SIGNING_SECRET: 'secret' });
-  return { judge: new Judge(app), names: await prepare(app) };
+  const bench = { judge: new Judge(app), names: await prepare(app) };
+  describe('addresses', () => describeBadAddresses(bench, runs));
+  describe('forms', () => describeBadForms(bench, runs));
+  describe('bodies', () => describeBadBodies(bench, runs, bodies, forms));
+  test('the application still does its work after all of that', () => bench.judge.stillAnswers());
 }
 
 const HEADERS = [
@@ -49,8 +63,7 @@ async function forAny<T>(input: fc.Arbitrary<T>, numRuns: number, run: (input: T
   );
 }
 
-/** @param numRuns requests for each endpoint and test, here and below */
-export function describeBadAddresses({ judge, names }: Bench, numRuns: number): void {
+function describeBadAddresses({ judge, names }: Bench, numRuns: number): void {
   describe.each(ALL)('%s', (_name, endpoint) => {
     const method = endpoint.method.toUpperCase();
 
@@ -73,7 +86,7 @@ export function describeBadAddresses({ judge, names }: Bench, numRuns: number): 
 
 const FIELDS = ['acl', 'metadata', 'processing', 'scheduling', 'properties', 'theme', 'override', 'url'];
 
-export function describeBadForms({ judge, names }: Bench, numRuns: number): void {
+function describeBadForms({ judge, names }: Bench, numRuns: number): void {
   describe.each(WITH_FORM)('%s', (_name, endpoint, { example, streams }) => {
     const method = endpoint.method.toUpperCase();
     const given = Object.entries(example);
@@ -117,7 +130,7 @@ const repeated = (text: string, times: number) => `${text.repeat(times)}--b--\r\
 const ACL = 'form-data; name="acl"';
 
 /** Media types that no form has, and multipart bodies that no client should send, with the boundary b. */
-export interface BadBodies {
+interface BadBodies {
   types: readonly string[];
   multipart: readonly string[];
 }
@@ -168,7 +181,7 @@ export const EACH_KIND_OF_FORM = [
   ).values(),
 ];
 
-export function describeBadBodies(
+function describeBadBodies(
   { judge, names }: Bench,
   numRuns: number,
   { types, multipart }: BadBodies,
@@ -215,9 +228,4 @@ export function describeBadBodies(
       });
     });
   });
-}
-
-/** Comes last in a file. */
-export function testStillAnswers({ judge }: Bench): void {
-  test('the application still does its work after all of that', () => judge.stillAnswers());
 }
