@@ -1,5 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { eventually } from '../../test/support/eventually.ts';
 import type { Cleanup } from '../bench/support/cleanup.ts';
 import { faultsOf, killsOf } from './faults/all.ts';
 import type { SoakOptions } from './options.ts';
@@ -10,17 +8,13 @@ import { reportOf, type WorldReport } from './report/world.ts';
 import { Trickle } from './uploads/trickle.ts';
 import { judge } from './verdict/judge.ts';
 import { isSuspect, judgeVitals } from './verdict/vitals.ts';
+import { settled, watchBacklog } from './world/backlog.ts';
 import type { WorldKind } from './world/kinds.ts';
 import { vitalsOf } from './world/vitals.ts';
-import { createWorld, type World } from './world/world.ts';
+import { createWorld } from './world/world.ts';
 
 /** Uploads of each kind before the first look at the processes and after the last fault: caches fill, code is compiled. */
 const ROUNDS = 3;
-const SETTLED_MS = 120_000;
-const REST_MS = 20_000;
-/** So many recordings may wait for workers before clients pause. */
-const BACKLOG = 25;
-const BACKLOG_LOOK_MS = 3_000;
 
 /** Lets everything fail in a world for so many minutes, and looks what has become of it. */
 export async function runWorld(
@@ -50,8 +44,8 @@ export async function runWorld(
   ];
   say(`${plan.length} faults`);
   const stop = new AbortController();
-  const behind = watchBacklog(world, stop.signal);
-  const uploading = Promise.all([trickle.troubles(), trickle.run(stop.signal, () => behind.count < BACKLOG)]);
+  const room = watchBacklog(world, stop.signal);
+  const uploading = Promise.all([trickle.troubles(), trickle.run(stop.signal, room)]);
   await bringAbout(plan, say);
   stop.abort();
   say('everything is mended');
@@ -72,37 +66,4 @@ export async function runWorld(
   findings.push(judgeVitals(names, looks));
   console.log(`\n${describeVitals(world.processes, before, looks.at(-1) ?? [])}\n`);
   return reportOf(world, { uploads: trickle.uploads, faults: countKinds(plan), findings, seed, minutes });
-}
-
-/** Waits until everything is published, and then for what is cleared away behind it. */
-async function settled({ database }: World): Promise<void> {
-  await eventually(
-    async () => {
-      if ((await unfinished(database)) > 0) throw new Error('Not everything that was uploaded has been processed.');
-    },
-    SETTLED_MS,
-    500,
-  ).catch(() => undefined);
-  await pause(REST_MS);
-}
-
-async function unfinished(database: World['database']): Promise<number> {
-  const { count } = await database
-    .selectFrom('events')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('processing_state', 'in', ['INSTANTIATED', 'RUNNING'])
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** How many recordings wait, as far as the database tells. */
-function watchBacklog({ database }: World, signal: AbortSignal): { count: number } {
-  const behind = { count: 0 };
-  void (async () => {
-    while (!signal.aborted) {
-      behind.count = await unfinished(database).catch(() => behind.count);
-      await pause(BACKLOG_LOOK_MS);
-    }
-  })();
-  return behind;
 }

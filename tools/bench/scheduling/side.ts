@@ -1,8 +1,8 @@
 import type { Agent } from 'node:http';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Bench } from '../setup/bench.ts';
 import { databaseWith } from '../setup/filled.ts';
-import { startInlet } from '../setup/inlet-process.ts';
+import { startInletOn } from '../setup/inlet-process.ts';
 import type { ApiAddress } from '../support/http-client.ts';
 import { A_DAY, AGENTS, seedSchedules } from './seed.ts';
 
@@ -20,9 +20,5 @@ export async function openSide(bench: Bench, recordings: number, agent: Agent): 
   const url = await databaseWith(bench, `scheduled_${recordings * AGENTS}`, (database) =>
     seedSchedules(database, recordings),
   );
-  const { api } = await startInlet(bench, 'api', { DATABASE_URL: url });
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  bench.cleanup.add(() => client.end().catch(() => undefined));
-  return { api, agent, client, days: Math.ceil(recordings / A_DAY) };
+  return { ...(await startInletOn(bench, url)), agent, days: Math.ceil(recordings / A_DAY) };
 }

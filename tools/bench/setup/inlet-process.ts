@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import type { Role } from '../../../src/cli/role.ts';
 import type { ApiAddress } from '../support/http-client.ts';
 import type { Bench } from './bench.ts';
@@ -48,6 +49,15 @@ export async function startInlet(
   }
   const { username, password } = bench.config.admin;
   return { pid: child.pid ?? 0, api: { url: `http://127.0.0.1:${port}`, username, password }, stop };
+}
+
+/** Starts an API on a database, and connects to the same database past it. */
+export async function startInletOn(bench: Bench, url: string): Promise<{ api: ApiAddress; client: pg.Client }> {
+  const { api } = await startInlet(bench, 'api', { DATABASE_URL: url });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  bench.cleanup.add(() => client.end().catch(() => undefined));
+  return { api, client };
 }
 
 async function ready(child: ChildProcess, logFile: string, sign: string): Promise<void> {

@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import pg from 'pg';
+import type pg from 'pg';
 import { type ListCase, labelOf, listCases, PAGE, PEOPLE } from '../lists/cases.ts';
 import { listDatabase, SMALL } from '../lists/databases.ts';
-import { type DeepRow, handWritten } from '../lists/hand-written.ts';
+import { handWritten } from '../lists/hand-written.ts';
 import { plansOf } from '../lists/plans.ts';
-import { startBareHono } from '../setup/bare-hono.ts';
+import { openSide, type Side } from '../lists/side.ts';
 import type { Bench } from '../setup/bench.ts';
-import { startInlet } from '../setup/inlet-process.ts';
 import { type Row, ratios, summary, type Table } from '../support/figures.ts';
 import { type ApiAddress, ask } from '../support/http-client.ts';
 import { alternate } from '../support/rounds.ts';
@@ -18,16 +17,6 @@ const SLOWEST = 5;
 const WARM_UP = 16;
 /** A way of asking that takes this many times the best one in its first run is not measured on. */
 const HOPELESS = 3;
-
-/** A database, an API on it, Hono alone on it and a connection of one's own to it. */
-interface Side {
-  api: ApiAddress;
-  bare: ApiAddress;
-  client: pg.Client;
-  deep: DeepRow | undefined;
-  /** Query of the page of events that begins behind that row. */
-  behindDeep: string;
-}
 
 /** Pages of lists over HTTP, against the best SQL for the same page, and against few events. */
 export async function measureLists(bench: Bench, onRound: (round: number) => void): Promise<Table> {
@@ -82,22 +71,6 @@ export async function measureLists(bench: Bench, onRound: (round: number) => voi
     ],
     rows: measured.map(({ row }) => row),
   };
-}
-
-async function openSide(bench: Bench, url: string): Promise<Side> {
-  const { api } = await startInlet(bench, 'api', { DATABASE_URL: url });
-  const { api: bare } = await startBareHono(bench, url);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  bench.cleanup.add(() => client.end().catch(() => undefined));
-  const { rows } = await client.query<DeepRow & { place: string }>(
-    `SELECT start_date, id, place FROM (SELECT count(*) * 9 / 10 AS place FROM events) AS deep
-     CROSS JOIN LATERAL (SELECT * FROM events ORDER BY start_date DESC, id DESC LIMIT 1 OFFSET place) AS event`,
-  );
-  const { headers } = await ask(api, `/api/events?limit=1&offset=${rows[0]?.place ?? 0}`);
-  const behindDeep = /\?([^>]*)>; rel="next"/.exec(String(headers.link))?.[1];
-  if (behindDeep === undefined) throw new Error('The list of events names no page behind its first nine tenths.');
-  return { api, bare, client, deep: rows[0], behindDeep };
 }
 
 /** Lets every connection of the pool meet every table: the first queries of each take many times as long. */

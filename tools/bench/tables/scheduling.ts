@@ -9,7 +9,6 @@ import { alternate } from '../support/rounds.ts';
 const ROUNDS = 15;
 const WARM_UP = 5;
 const FEWER = 100;
-const AIM = 2;
 /** The most conflicts that a rule is refused for. */
 const CONFLICTS = 100;
 
@@ -60,7 +59,7 @@ function rowOf(label: string, { sql, http, fewer }: { sql: number[]; http: numbe
         [`of ${FEWER} times fewer`]: {
           unit: 'ratio' as const,
           samples: ratios(http, fewer),
-          aim: { atMost: AIM },
+          aim: { atMost: 2 },
         },
       }),
     },

@@ -17,6 +17,9 @@ const EACH = 4;
 /** How Inlet used lib-storage before it had a writer of its own, and the parts it sent. */
 const FORMER = { partSize: 5 * MIB, queueSize: 2 };
 
+/** How many times as fast as another peer Inlet is to be. */
+const aims = (deno: number, node: number) => ({ 'Inlet on Deno': deno, 'Inlet on Node': node });
+
 /** What is measured of all peers, or of Inlet by tus as well. */
 type CaseOf = UploadCase & { tus?: boolean };
 
@@ -52,14 +55,8 @@ export async function measureUpload(bench: Bench, onRound: (round: number) => vo
     folder,
     [multer, await tusPeer(bench, sender)],
     [
-      {
-        ...single,
-        tus: true,
-        of: multer.label,
-        aims: { 'Inlet on Deno': 1, 'Inlet on Node': 0.9 },
-        peak: 200e6,
-      },
-      { ...many, of: multer.label, aims: { 'Inlet on Deno': 1, 'Inlet on Node': 1 }, peak: 350e6 },
+      { ...single, tus: true, of: multer.label, aims: aims(1, 0.9), peak: 200e6 },
+      { ...many, of: multer.label, aims: aims(1, 1), peak: 350e6 },
     ],
   );
   const raw = libStoragePeer(bench, 'lib-storage, local file', buckets.near.env);
@@ -68,14 +65,8 @@ export async function measureUpload(bench: Bench, onRound: (round: number) => vo
     buckets.near,
     [raw, await tusPeer(bench, sender, buckets.near.env)],
     [
-      {
-        ...single,
-        tus: true,
-        of: raw.label,
-        aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 },
-        peak: 200e6,
-      },
-      { ...many, of: raw.label, aims: { 'Inlet on Deno': 0.95, 'Inlet on Node': 0.95 }, peak: 350e6 },
+      { ...single, tus: true, of: raw.label, aims: aims(0.95, 0.95), peak: 200e6 },
+      { ...many, of: raw.label, aims: aims(0.95, 0.95), peak: 350e6 },
     ],
   );
   const former = libStoragePeer(bench, 'baseline: lib-storage, 2 x 5 MiB', buckets.far.env, FORMER);
@@ -83,7 +74,7 @@ export async function measureUpload(bench: Bench, onRound: (round: number) => vo
     `S3, ${ROUND_TRIP_MS} ms`,
     buckets.far,
     [former],
-    [{ ...single, of: former.label, aims: { 'Inlet on Deno': 2.5, 'Inlet on Node': 2.5 }, peak: 200e6 }],
+    [{ ...single, of: former.label, aims: aims(2.5, 2.5), peak: 200e6 }],
   );
   if (huge !== undefined) rows.push(...(await hugeRows(bench, folder, huge)));
   for (const { file } of [one, each]) rmSync(file);

@@ -2,23 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../../../test/support/client.ts';
 import { recording } from '../../../test/support/clips.ts';
 import { eventFields, file, form } from '../../../test/support/form.ts';
+import { Waits } from './waits.ts';
 
 const BETWEEN_READS_MS = 150;
 const BETWEEN_UPLOADS_MS = 2_000;
 const PATIENCE_MS = 120_000;
 
-/** What clients met, by what they asked for. */
-export interface Met {
-  requests: number;
-  longestMs: number;
-  /** Answers that are none, and those but success. */
-  failures: string[];
-}
-
 /** Clients that read and upload without a pause, at all the APIs that are told to them. */
 export class Clients {
-  readonly reads: Met = { requests: 0, longestMs: 0, failures: [] };
-  readonly uploads: Met = { requests: 0, longestMs: 0, failures: [] };
+  readonly reads = new Waits();
+  readonly uploads = new Waits();
+  /** Answers that are none, and those but success. */
+  readonly failures: string[] = [];
   /** Of the events that were made. */
   readonly ids: string[] = [];
   /** Where they ask; to be changed as processes come and go. */
@@ -57,28 +52,24 @@ export class Clients {
 
   /** @returns the text of a success */
   async #ask(
-    met: Met,
+    waits: Waits,
     what: string,
     send: (client: (path: string, init: RequestInit) => Promise<Response>, limit: AbortSignal) => Promise<Response>,
   ): Promise<string | undefined> {
     const url = this.urls[this.#turn++ % this.urls.length] ?? '';
     const { authorization } = new Client(url);
-    const started = performance.now();
-    met.requests += 1;
+    const client = (path: string, init: RequestInit) =>
+      fetch(new URL(path, url), { ...init, headers: { ...init.headers, Authorization: authorization } });
     try {
-      const answer = await send(
-        (path, init) =>
-          fetch(new URL(path, url), { ...init, headers: { ...init.headers, Authorization: authorization } }),
-        AbortSignal.timeout(PATIENCE_MS),
-      );
-      const text = await answer.text();
-      if (answer.ok) return text;
-      met.failures.push(`${what} at ${url}: ${answer.status} ${text.slice(0, 200)}`);
+      return await waits.time(async () => {
+        const answer = await send(client, AbortSignal.timeout(PATIENCE_MS));
+        const text = await answer.text();
+        if (!answer.ok) throw new Error(`${answer.status} ${text.slice(0, 200)}`);
+        return text;
+      });
     } catch (error) {
-      met.failures.push(`${what} at ${url}: ${error instanceof Error ? error.message : error}`);
-    } finally {
-      met.longestMs = Math.max(met.longestMs, Math.round(performance.now() - started));
+      this.failures.push(`${what} at ${url}: ${error instanceof Error ? error.message : error}`);
+      return undefined;
     }
-    return undefined;
   }
 }

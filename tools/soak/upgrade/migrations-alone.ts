@@ -4,16 +4,10 @@ import type { Cleanup } from '../../bench/support/cleanup.ts';
 import { fill, type OldDatabase, oldDatabase } from './database.ts';
 import { PROJECT } from './previous.ts';
 import { migrateTo } from './version.ts';
+import { Waits } from './waits.ts';
 
 const NEWEST = 1;
-const LONGEST_MS = 10_000;
 const BETWEEN_MS = 20;
-
-/** What statements waited for while migrations ran. */
-interface Waits {
-  statements: number;
-  longestMs: number;
-}
 
 /** Applies the latest migration to a database with many events, while others read it and write to it. */
 export async function migrationsAlone(folder: string, events: number, say: (text: string) => void, cleanup: Cleanup) {
@@ -25,14 +19,14 @@ export async function migrationsAlone(folder: string, events: number, say: (text
   const migrationMs = await migrateTo(PROJECT, { DATABASE_URL: old.url });
   stop.abort();
   const waits = await working;
-  say(`the migration took ${migrationMs} ms; of ${waits.statements} statements one waited ${waits.longestMs} ms`);
-  const faults = waits.longestMs > LONGEST_MS ? [`a statement took ${waits.longestMs} ms`] : [];
-  return { previous: null, events, migrationMs, ...waits, faults };
+  const { count: statements, longestMs } = waits;
+  say(`the migration took ${migrationMs} ms; of ${statements} statements one waited ${longestMs} ms`);
+  return { previous: null, events, migrationMs, statements, longestMs, faults: waits.faults('a statement') };
 }
 
 /** Reads a page, and changes an event, as every version does. */
 async function use({ database }: OldDatabase, signal: AbortSignal): Promise<Waits> {
-  const waits: Waits = { statements: 0, longestMs: 0 };
+  const waits = new Waits();
   const statements = [
     sql`SELECT id, title FROM events ORDER BY start_date DESC, id LIMIT 20`,
     sql`UPDATE events SET processing_state = 'SUCCEEDED' WHERE id = (SELECT id FROM events ORDER BY id LIMIT 1)`,
@@ -40,10 +34,7 @@ async function use({ database }: OldDatabase, signal: AbortSignal): Promise<Wait
     sql`SELECT id FROM workflow_operations WHERE state = 'running'`,
   ];
   for (let i = 0; !signal.aborted; i += 1) {
-    const started = performance.now();
-    await statements[i % statements.length]?.execute(database);
-    waits.statements += 1;
-    waits.longestMs = Math.max(waits.longestMs, Math.round(performance.now() - started));
+    await waits.time(async () => statements[i % statements.length]?.execute(database));
     await pause(BETWEEN_MS);
   }
   return waits;

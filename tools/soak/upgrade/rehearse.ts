@@ -3,20 +3,19 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventually } from '../../../test/support/eventually.ts';
 import type { Cleanup } from '../../bench/support/cleanup.ts';
 import type { SoakOptions } from '../options.ts';
-import { Clients, type Met } from './clients.ts';
+import { foundAfter } from '../verdict/found-after.ts';
+import { Clients } from './clients.ts';
 import { fill, oldDatabase } from './database.ts';
 import { migrationsAlone } from './migrations-alone.ts';
 import { beforeLatestMigration, describeCommit, extract, migrationsOf, PROJECT } from './previous.ts';
 import { migrateTo, startVersion } from './version.ts';
+import type { Waits } from './waits.ts';
 
 const ALONE_MS = 10_000;
 const BOTH_MS = 20_000;
 const PROCESSED_MS = 240_000;
-/** Nobody may wait longer for an answer. */
-const LONGEST_MS = 10_000;
 type Say = (text: string) => void;
 
 /**
@@ -88,20 +87,17 @@ async function upgrade(
   await running;
 
   faults.push(...(await unpublished(clients.ids, database)));
-  for (const [what, met] of Object.entries({ reads: clients.reads, uploads: clients.uploads })) {
-    faults.push(...met.failures);
-    if (met.longestMs > LONGEST_MS) faults.push(`one of the ${what} took ${met.longestMs} ms`);
-  }
+  const { reads, uploads, failures } = clients;
+  faults.push(...failures, ...reads.faults('one of the reads'), ...uploads.faults('one of the uploads'));
   faults.push(...(await current.stop()).map((what) => `of this version, ${what}`));
   const report = { previous, runtime, events, migrations, migrationMs, during, ...snapshot(clients), faults };
   await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`);
-  say(
-    `${clients.uploads.requests} uploads, the longest ${clients.uploads.longestMs} ms; ${clients.reads.requests} reads, the longest ${clients.reads.longestMs} ms`,
-  );
+  const shown = ({ count, longestMs }: Waits, what: string) => `${count} ${what}, the longest ${longestMs} ms`;
+  say(`${shown(uploads, 'uploads')}; ${shown(reads, 'reads')}`);
   return tell(faults, say);
 }
 
-const figures = ({ requests, longestMs }: Met) => ({ requests, longestMs });
+const figures = ({ count, longestMs }: Waits) => ({ requests: count, longestMs });
 const snapshot = ({ reads, uploads }: Clients) => ({ reads: figures(reads), uploads: figures(uploads) });
 
 async function unpublished(ids: readonly string[], database: Awaited<ReturnType<typeof oldDatabase>>['database']) {
@@ -114,14 +110,7 @@ async function unpublished(ids: readonly string[], database: Awaited<ReturnType<
     const states = new Map(rows.map(({ id, processing_state }) => [id, processing_state]));
     return ids.filter((id) => states.get(id) !== 'SUCCEEDED').map((id) => `${id}: ${states.get(id) ?? 'gone'}`);
   };
-  await eventually(
-    async () => {
-      if ((await look()).length > 0) throw new Error('not everything is published');
-    },
-    PROCESSED_MS,
-    1_000,
-  ).catch(() => undefined);
-  return ids.length === 0 ? ['nothing was uploaded'] : look();
+  return ids.length === 0 ? ['nothing was uploaded'] : foundAfter(look, PROCESSED_MS);
 }
 
 function tell(faults: readonly string[], say: Say): boolean {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { createQueue } from '../../../src/platform/queue/create-queue.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import { processesWith } from '../../../test/support/media.ts';
 import type { World } from '../world/world.ts';
+import { foundAfter } from './found-after.ts';
 
 /** What a killed worker left behind is cleared away by another after two minutes; an upload's lock goes at once. */
 const CLEARED_MS = 240_000;
@@ -24,14 +24,7 @@ export async function nothingIsStuck(world: World): Promise<string[]> {
     ...(await atWork(world)),
   ];
   try {
-    await eventually(
-      async () => {
-        if ((await look()).length > 0) throw new Error('something is at work');
-      },
-      CLEARED_MS,
-      2_000,
-    ).catch(() => undefined);
-    return await look();
+    return await foundAfter(look, CLEARED_MS);
   } finally {
     await queue.close();
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Client } from '../../../test/support/client.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { World } from '../world/world.ts';
+import { foundAfter } from './found-after.ts';
 
 /** A recording that kills its worker is given up after ten of them, which takes a good quarter of a minute each. */
 const PROCESSED_MS = 900_000;
@@ -13,17 +13,14 @@ const ENDS = new Set(['SUCCEEDED', 'FAILED', 'STOPPED']);
 const SENTENCE = /^[A-Z].{15,250}[.)]$/s;
 
 /** Waits until all have ended. @returns those that have not */
-export async function allEnd({ database }: World, accepted: readonly Upload[]): Promise<string[]> {
-  let open: string[] = [];
+export function allEnd({ database }: World, accepted: readonly Upload[]): Promise<string[]> {
   const look = async () => {
     const events = await database.selectFrom('events').select(['id', 'processing_state']).execute();
     const states = new Map(events.map((event) => [event.id, event.processing_state]));
     const all = accepted.map(({ id = '', title }) => [title, states.get(id) ?? 'gone'] as const);
-    open = all.filter(([, state]) => !ENDS.has(state)).map(([title, state]) => `${title}: ${state}`);
-    if (open.length > 0) throw new Error('some have not ended');
+    return all.filter(([, state]) => !ENDS.has(state)).map(([title, state]) => `${title}: ${state}`);
   };
-  await eventually(look, PROCESSED_MS, 1_000).catch(() => undefined);
-  return open;
+  return foundAfter(look, PROCESSED_MS);
 }
 
 /** What is sound is published once, whole and with the bytes that it should have. */
