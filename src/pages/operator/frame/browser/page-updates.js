@@ -11,87 +11,52 @@ const KINDS = [
 /**
  * Keeps the sections with `data-live` up to date: follows the updates while the page is visible, and reloads the page
  * after updates and every 15 seconds. Keeps what the user has opened, focused or typed. Reports when it fails.
+ *
+ * @param {string} address of the updates
+ * @param {HTMLElement} stale reports that the page is out of date
  */
-class PageUpdates {
-  #address;
-  #stale;
+async function keepUpToDate(address, stale) {
   /** @type {EventSource | undefined} */
-  #source;
-  /** @type {number | undefined} */
-  #timer;
-  #isLoading = false;
-  #loadAgain = false;
-  #upToDate = new Date();
+  let source;
+  let upToDate = new Date();
+  let update = Promise.withResolvers();
 
-  /** @param {string} address of the updates @param {HTMLElement} stale reports that the page is out of date */
-  constructor(address, stale) {
-    this.#address = address;
-    this.#stale = stale;
-  }
-
-  start() {
-    document.addEventListener('visibilitychange', () => {
-      if (isVisible()) {
-        this.#listen();
-        this.#loadSoon();
-      } else {
-        // All windows of a browser share few connections to one server.
-        this.#source?.close();
-        this.#source = undefined;
-      }
-    });
-    if (isVisible()) this.#listen();
-    this.#loadIn(ANYWAY_MS);
-  }
-
-  #listen() {
+  const listen = () => {
     // A source that was refused does not reconnect.
-    if (this.#source && this.#source.readyState !== EventSource.CLOSED) return;
-    this.#source = new EventSource(this.#address);
-    for (const kind of KINDS) this.#source.addEventListener(kind, () => this.#loadSoon());
-    this.#source.addEventListener('operation.progress', ({ data }) => showProgress(JSON.parse(data)));
-  }
-
-  #loadSoon() {
-    if (this.#isLoading) this.#loadAgain = true;
-    else this.#loadIn(SOON_MS);
-  }
-
-  /** @param {number} ms */
-  #loadIn(ms) {
-    clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => {
-      if (isVisible()) void this.#load();
-      else this.#loadIn(ANYWAY_MS);
-    }, ms);
-  }
-
-  async #load() {
-    this.#isLoading = true;
-    this.#loadAgain = false;
-    try {
-      const fault = await loadPage();
-      if (fault === undefined) {
-        this.#upToDate = new Date();
-        this.#stale.hidden = true;
-        if (isVisible()) this.#listen();
-      } else {
-        this.#report(fault);
-      }
-    } catch {
-      this.#report('the server does not answer');
-    } finally {
-      this.#isLoading = false;
-      this.#loadIn(this.#loadAgain ? SOON_MS : ANYWAY_MS);
+    if (source && source.readyState !== EventSource.CLOSED) return;
+    source = new EventSource(address);
+    for (const kind of KINDS) source.addEventListener(kind, () => update.resolve(undefined));
+    source.addEventListener('operation.progress', ({ data }) => showProgress(JSON.parse(data)));
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (isVisible()) {
+      listen();
+      update.resolve(undefined);
+    } else {
+      // All windows of a browser share few connections to one server.
+      source?.close();
     }
-  }
+  });
+  if (isVisible()) listen();
 
-  /** @param {string} reason */
-  #report(reason) {
-    this.#stale.textContent = `Not updated since ${this.#upToDate.toISOString().slice(11, 19)} UTC: ${reason}.`;
-    this.#stale.hidden = false;
+  for (;;) {
+    await Promise.race([update.promise, pause(ANYWAY_MS)]);
+    await pause(SOON_MS);
+    update = Promise.withResolvers();
+    if (!isVisible()) continue;
+    const fault = await loadPage().catch(() => 'the server does not answer');
+    if (fault === undefined) {
+      upToDate = new Date();
+      if (isVisible()) listen();
+    } else {
+      stale.textContent = `Not updated since ${upToDate.toISOString().slice(11, 19)} UTC: ${fault}.`;
+    }
+    stale.hidden = fault === undefined;
   }
 }
+
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Reloads the page and shows the changes. @returns {Promise<string | undefined>} the reason if that fails */
 async function loadPage() {
@@ -145,4 +110,4 @@ function isVisible() {
 
 const address = document.querySelector('main')?.dataset.updates;
 const stale = document.getElementById('stale');
-if (address !== undefined && stale) new PageUpdates(address, stale).start();
+if (address !== undefined && stale) void keepUpToDate(address, stale);
