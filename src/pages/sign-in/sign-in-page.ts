@@ -9,6 +9,7 @@ import { BASE_STYLE, type Html, ICON, page, pagePolicy } from '#platform/http/an
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError, PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
+import { relativeTo } from '../urls/relative-urls.ts';
 
 /** The page after a sign-in without `next`. */
 const START = '/admin';
@@ -18,17 +19,6 @@ const OWN = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/;
 /** Returns the path to show after a sign-in. The URL of another site leads to the dashboard. */
 export function destination(next: string | undefined): string {
   return next !== undefined && OWN.test(next) ? next : START;
-}
-
-/** Returns the relative URL of the server's root, with a final slash. It is valid behind any proxy name and path. */
-export function rootFrom(c: Context): string {
-  const { pathname } = new URL(c.req.url);
-  return '../'.repeat(pathname.split('/').length - 2) || './';
-}
-
-/** Returns a path of this server relative to this request. */
-export function relativeTo(c: Context, path: string): string {
-  return rootFrom(c) + path.slice(1);
 }
 
 const STYLE = `${BASE_STYLE}

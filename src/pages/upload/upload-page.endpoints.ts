@@ -5,7 +5,7 @@ import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
-import { rootFrom } from '../sign-in/sign-in-page.ts';
+import { rootFrom } from '../urls/relative-urls.ts';
 import { UPLOAD_PAGE_STYLE } from './upload-page-style.ts';
 
 /** Allows only scripts and requests of this server. No site may frame the page. */

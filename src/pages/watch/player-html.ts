@@ -1,8 +1,9 @@
 import { html, raw } from 'hono/html';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { flavorOf } from '#publications/publication.ts';
+import type { FileAddress } from '../urls/relative-urls.ts';
 import { clock } from './browser/clock.js';
-import type { FileAddress, PlayedMedia, Player } from './player-media.ts';
+import type { PlayedMedia, Player } from './player-media.ts';
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { CAPTIONS, elementUrl, type PublicationElement } from '#publications/publication.ts';
 import { publishedElement } from '#test/support/publication.ts';
+import type { FileAddress } from '../urls/relative-urls.ts';
 import { clock } from './browser/clock.js';
-import { captionChoices, type FileAddress, type PublishedRecording, playerOf } from './player-media.ts';
+import { captionChoices, type PublishedRecording, playerOf } from './player-media.ts';
 
 const ADDRESS: FileAddress = (element) => elementUrl('..', element);
 

@@ -8,12 +8,10 @@ import {
   type Publication,
   type PublicationElement,
 } from '#publications/publication.ts';
+import type { FileAddress } from '../urls/relative-urls.ts';
 
 /** A publication with the metadata of its event. */
 export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findWatchableRecording>>>;
-
-/** Returns the URL of a file, relative to the page. */
-export type FileAddress = (element: PublicationElement) => string;
 
 /** A medium of the player. One medium leads; at most one is heard. */
 export interface PlayedMedia {

@@ -1,17 +1,18 @@
-import type { Context } from 'hono';
 import { html } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Database } from '#platform/database/kysely.ts';
 import { Assets, browserModules } from '#platform/http/answer/asset.ts';
 import { type Html, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { findWatchableRecording } from '#publications/publication.queries.ts';
-import { elementsOf, elementUrl, type PublicationElement } from '#publications/publication.ts';
+import { elementsOf, type PublicationElement } from '#publications/publication.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
-import { checkSignature, type Policy, type SignatureCheck } from '#publications/signing/url-signer.ts';
+import { checkSignature } from '#publications/signing/url-signer.ts';
 import { formatSize } from '../upload/browser/card-text.js';
+import { type FileAddress, publicationLinks, rootFrom } from '../urls/relative-urls.ts';
 import { clock } from './browser/clock.js';
 import { labelOf, playerHtml } from './player-html.ts';
-import { type FileAddress, type PublishedRecording, playerOf } from './player-media.ts';
+import { type PublishedRecording, playerOf } from './player-media.ts';
 import { STYLE } from './watch-style.ts';
 
 /** Allows only files of this server. Other sites may frame the page. */
@@ -52,23 +53,12 @@ ${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
   );
 }
 
-function missingPage(): Html {
+/** The page for a URL that shows no recording. */
+function refusedPage(title: string, reason: string): Html {
   return page(
-    'Recording not found',
+    title,
     html`<main>
-<h1>Recording not found</h1>
-<p>The link may be incomplete, or the recording is no longer published. Ask for a new link.</p>
-</main>`,
-    { style: STYLE },
-  );
-}
-
-/** The page for a URL with a missing or invalid signature. */
-function refusedPage(reason: string): Html {
-  return page(
-    'This link does not work',
-    html`<main>
-<h1>This link does not work</h1>
+<h1>${title}</h1>
 <p>${reason} Ask for a new link.</p>
 </main>`,
     { style: STYLE },
@@ -121,22 +111,23 @@ export const watchPage = defineEndpoint({
   access: 'public',
   handle: async ({ c, params }, { database, addresses }: Services) => {
     const { publicUrl, signer } = addresses;
-    const signing = signer && { publicUrl, signer };
-    const checked = signing && checkSignature(c, signing);
+    const refuse = (status: ContentfulStatusCode, title: string, reason: string) =>
+      c.html(refusedPage(title, reason), status, { ...HEADERS, 'Cache-Control': 'no-store' });
+    const checked = signer && checkSignature(c, { publicUrl, signer });
     if (checked && 'refusal' in checked) {
-      const { status, sentence } = checked.refusal;
-      return c.html(refusedPage(sentence), status, { ...HEADERS, 'Cache-Control': 'no-store' });
+      return refuse(checked.refusal.status, 'This link does not work', checked.refusal.sentence);
     }
     const recording = await findWatchableRecording(database, params.publication_id);
-    if (!recording) return c.html(missingPage(), 404, { ...HEADERS, 'Cache-Control': 'no-store' });
-    const addressOf =
-      signing && checked ? signedAddresses(c, signing, checked.policy, recording.duration ?? 0) : plainAddresses(c);
-    const script = `${rootOf(c)}/watch/assets/player.js`;
-    const caching = signing ? 'private, no-store' : 'no-cache';
-    return c.html(recordingPage(recording, { addressOf, script }), 200, {
-      ...HEADERS,
-      'Cache-Control': caching,
-    });
+    if (!recording) {
+      const reason = 'The link may be incomplete, or the recording is no longer published.';
+      return refuse(404, 'Recording not found', reason);
+    }
+    // The URLs of the files are for the IP address of the page.
+    const terms = { extraMs: recording.duration ?? 0, source: checked?.policy.source };
+    const addressOf = publicationLinks(c, addresses, terms).element;
+    const script = `${rootFrom(c)}watch/assets/player.js`;
+    const caching = signer ? 'private, no-store' : 'no-cache';
+    return c.html(recordingPage(recording, { addressOf, script }), 200, { ...HEADERS, 'Cache-Control': caching });
   },
 });
 
@@ -147,28 +138,3 @@ export const watchAsset = defineEndpoint({
   access: 'public',
   handle: ({ c, params }) => MODULES.answer(c, params.name),
 });
-
-/** Returns the relative URL of the server's root, without a final slash. It is valid behind any proxy name and path. */
-function rootOf(c: Context): string {
-  return new URL(c.req.url).pathname.endsWith('/') ? '../..' : '..';
-}
-
-function plainAddresses(c: Context): FileAddress {
-  const root = rootOf(c);
-  return (element) => elementUrl(root, element);
-}
-
-/** Signs URLs for the usual time plus the duration of the recording, and for the IP address of the page. */
-function signedAddresses(
-  c: Context,
-  { signer, publicUrl }: SignatureCheck,
-  { source }: Policy,
-  duration: number,
-): FileAddress {
-  const relative = plainAddresses(c);
-  const validUntil = signer.defaultEnd() + duration;
-  return (element: PublicationElement) => {
-    const signed = signer.sign(elementUrl(publicUrl, element), { validUntil, source });
-    return relative(element) + signed.slice(signed.indexOf('?'));
-  };
-}

@@ -8,8 +8,8 @@ import { listUnfinishedDrafts, PACKAGE_DOOR } from '#ingest/unfinished-drafts.ts
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
+import { publicationLinks } from '../../urls/relative-urls.ts';
 import { operatorPage } from '../frame/operator-page.ts';
-import { publicationLinks } from '../frame/page-elements.ts';
 import { agentCard, agentList, failedSection, packagesSection, uploadingSection } from './agent-lists.ts';
 import { dayPlan, legend, type Plan, type PlanSetting, weekPlan } from './agent-plan.ts';
 import { type AgentsPage, AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';

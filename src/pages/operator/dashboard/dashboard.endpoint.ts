@@ -9,7 +9,7 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import { listLaneSettings } from '#processing/lane-settings.ts';
 import { listWorkerProcesses } from '#processing/worker-processes.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { rootFrom } from '../../urls/relative-urls.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';

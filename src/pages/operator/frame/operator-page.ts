@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html';
 import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { rootFrom } from '../../urls/relative-urls.ts';
 import { FRAME_STYLE } from './operator-style.ts';
 
 /** The pages for operators, in the order of the navigation. */

@@ -1,11 +1,7 @@
-import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
 import type { RequestedState } from '#processing/workflow.schemas.ts';
-import { elementUrl, type PublicationElement, watchUrl } from '#publications/publication.ts';
-import type { PublicationAddresses } from '#publications/publication-json.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
 import { ageOf, minuteOf } from './format-units.ts';
 
 /** The time and the address from which a page is drawn. */
@@ -55,20 +51,6 @@ export function recordingLink({ eventId, title }: { eventId: string; title: stri
 /** Links to the page of a capture agent. */
 export function agentLink(id: string, root: string): Html {
   return html`<a href="${root}admin/agents?agent=${encodeURIComponent(id)}"><bdi>${id}</bdi></a>`;
-}
-
-/** Returns functions for the URLs of publications: relative to the page, and signed if Inlet signs. */
-export function publicationLinks(c: Context, { publicUrl, signer }: PublicationAddresses) {
-  const root = rootFrom(c);
-  const validUntil = signer?.defaultEnd() ?? 0;
-  const relative = (url: string) => {
-    const signed = signer ? signer.sign(url, { validUntil }) : url;
-    return root + signed.slice(publicUrl.length + 1);
-  };
-  return {
-    element: (element: PublicationElement) => relative(elementUrl(publicUrl, element)),
-    watch: (publicationId: string) => relative(watchUrl(publicUrl, publicationId)),
-  };
 }
 
 /** The state of a workflow or an operation, with its colour. */

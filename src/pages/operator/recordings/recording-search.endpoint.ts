@@ -9,7 +9,7 @@ import type { Html } from '#platform/http/answer/html-page.ts';
 import { NEWEST_VERSION } from '#platform/http/answer/version.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { listingOf, parseWords } from '#platform/http/list/index.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { rootFrom } from '../../urls/relative-urls.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { moment, recordingLink, stateOf } from '../frame/page-elements.ts';
 import { RECORDING_STYLE } from './recording.endpoint.ts';

@@ -10,7 +10,7 @@ import { notReadyReason } from '#processing/start-on-request.ts';
 import type { RequestedState } from '#processing/workflow.schemas.ts';
 import type { WorkflowDefinition } from '#processing/workflow-definition.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { publicationLinks, rootFrom } from '../../urls/relative-urls.ts';
 import { clockOf, sizeOf } from '../frame/format-units.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import {
@@ -19,7 +19,6 @@ import {
   factList,
   liveSection,
   moment,
-  publicationLinks,
   recordingAddress,
   stateOf,
   workflowButton,

@@ -10,7 +10,7 @@ import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { StoragePlace } from '#platform/storage/storage-backend.ts';
 import { listLaneSettings, updateLane } from '#processing/lane-settings.ts';
 import { listWorkerProcesses, setDraining } from '#processing/worker-processes.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { rootFrom } from '../../urls/relative-urls.ts';
 import { findPausedQueues, runningOperations } from '../dashboard/work-sections.ts';
 import { operatorPage, redirectWithNotice } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';

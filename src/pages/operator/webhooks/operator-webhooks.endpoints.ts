@@ -23,7 +23,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
-import { rootFrom } from '../../sign-in/sign-in-page.ts';
+import { rootFrom } from '../../urls/relative-urls.ts';
 import { operatorPage, redirectWithNotice } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 
