@@ -13,7 +13,7 @@ import { EventNotReady, startOnRequest } from '#processing/start-on-request.ts';
 import { RequestedState } from '#processing/workflow.schemas.ts';
 import { findWorkflow } from '#processing/workflow-queries.ts';
 import { WORKFLOW_MISSING } from '#processing/workflow-refusals.ts';
-import { failedRecordings } from './dashboard/failed-recordings.ts';
+import { failedRecordings } from './dashboard/work.queries.ts';
 import { redirectWithNotice } from './frame/operator-page.ts';
 
 const GONE = refusal(404, 'The recording has already been deleted.');

@@ -14,17 +14,9 @@ import { operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';
 import { searchForm } from '../recordings/recording-search.endpoint.ts';
-import { failedRecordings, failedSection } from './failed-recordings.ts';
-import {
-  agentsSection,
-  findPausedQueues,
-  pausedRecordings,
-  queuedRecordings,
-  queuedSection,
-  runningOperations,
-  runningSection,
-  uploadsSection,
-} from './work-sections.ts';
+import { failedSection } from './failed-recordings.ts';
+import { failedRecordings, pausedRecordings, queuedRecordings, runningOperations } from './work.queries.ts';
+import { agentsSection, findPausedQueues, queuedSection, runningSection, uploadsSection } from './work-sections.ts';
 
 const MOST_RUNNING = 100;
 const MOST_QUEUED = 20;

@@ -11,11 +11,13 @@ import type { StoragePlace } from '#platform/storage/storage-backend.ts';
 import { listLaneSettings, updateLane } from '#processing/lane-settings.ts';
 import { listWorkerProcesses, setDraining } from '#processing/worker-processes.ts';
 import { rootFrom } from '../../urls/relative-urls.ts';
-import { findPausedQueues, runningOperations } from '../dashboard/work-sections.ts';
+import { laneLoads, runningOperations } from '../dashboard/work.queries.ts';
+import { findPausedQueues } from '../dashboard/work-sections.ts';
 import { operatorPage, redirectWithNotice } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';
-import { databaseFacts, laneLoads, lanesSection, otherSections, workersSection } from './system-page.ts';
+import { databaseFacts } from './database-facts.queries.ts';
+import { lanesSection, otherSections, workersSection } from './system-page.ts';
 
 const PATH = 'admin/parts';
 const MOST_RUNNING = 200;
@@ -53,7 +55,7 @@ export const operatorSystem = defineEndpoint({
       answerOf('The queue', queueFacts(queue)),
       answerOf('The object storage', storage.check()),
     ]);
-    const content = html`${workersSection(workers, 'value' in running ? running.value.operations : [], setting)}
+    const content = html`${workersSection(workers, 'value' in running ? running.value.entries : [], setting)}
 ${lanesSection(lanes, setting)}
 ${otherSections(
   {
