@@ -1,7 +1,6 @@
 import { html, raw } from 'hono/html';
 import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { rootFrom } from '../urls/relative-urls.ts';
 
 const ASSETS = new Assets({
   ...browserModules(new URL('./browser/', import.meta.url)),
@@ -27,11 +26,14 @@ export const docsPage = defineEndpoint({
   method: 'get',
   path: '/docs',
   access: 'public',
-  handle: ({ c }) =>
-    c.html(referencePage(`${rootFrom(c)}docs`), 200, {
+  handle: ({ c }) => {
+    // Relative URLs are valid behind any proxy name and path.
+    const folder = new URL(c.req.url).pathname.endsWith('/') ? '.' : './docs';
+    return c.html(referencePage(folder), 200, {
       'Content-Security-Policy': CONTENT_SECURITY_POLICY,
       'Cache-Control': 'no-cache',
-    }),
+    });
+  },
 });
 
 /** The files of Swagger UI, and the script that starts it. */
