@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { userRole } from '#access/roles/roles.ts';
@@ -18,26 +19,16 @@ const CONTENT_SECURITY_POLICY = pagePolicy(
   "frame-ancestors 'none'",
 );
 
-interface UploadPage {
-  username: string;
-  /** The role of this account alone. */
-  role: string;
-  /** The browser has a session that it can sign out of. */
-  inSession: boolean;
-  /** The URLs of recordings are signed and expire. */
-  signed: boolean;
-  /** The relative URL of the server's root, with a final slash. */
-  root: string;
-}
-
-function uploadPage({ username, role, inSession, signed, root }: UploadPage): Html {
+function uploadPage(c: Context, { signer }: PublicationAddresses): Html {
+  const { username } = c.var.principal;
+  const root = rootFrom(c);
   return page(
     'Upload recordings - Inlet',
-    html`<main data-account="${username}" data-role="${role}">
+    html`<main data-account="${username}" data-role="${userRole(username)}">
 <header><div class="brand"><img src="${raw(ICON)}" alt=""><h1>Upload recordings</h1></div>
-${inSession ? signOut(username, root) : ''}</header>
+${c.get('inSession') ? signOut(username, root) : ''}</header>
 <noscript><p role="alert">This page needs JavaScript.</p></noscript>
-${formHtml(signed)}
+${formHtml(signer !== undefined)}
 <section class="list" data-part="recordings" aria-labelledby="recordings-heading" hidden>
 <h2 id="recordings-heading" data-part="recordings-heading" tabindex="-1">Your recordings</h2>
 <ol data-part="cards"></ol>
@@ -57,6 +48,7 @@ function signOut(username: string, root: string): Html {
 <button class="quiet">Sign out</button></form>`;
 }
 
+/** @param signed the URLs of recordings are signed and expire */
 function formHtml(signed: boolean): Html {
   return html`<form class="sheet" data-part="form" novalidate aria-labelledby="form-heading">
 <h2 id="form-heading" data-part="heading">New recording</h2>
@@ -144,19 +136,11 @@ export const uploadingPage = defineEndpoint({
   path: '/upload',
   access: apiRole('EVENTS_CREATE'),
   handle: ({ c }, { addresses }: { addresses: PublicationAddresses }) => {
-    const { username } = c.var.principal;
-    const content = uploadPage({
-      username,
-      role: userRole(username),
-      inSession: c.get('inSession') === true,
-      signed: addresses.signer !== undefined,
-      root: rootFrom(c),
-    });
-    return c.html(content, 200, {
+    return c.html(uploadPage(c, addresses), 200, {
       'Content-Security-Policy': CONTENT_SECURITY_POLICY,
       'Cache-Control': 'no-store',
       // The page checks that it still belongs to this account.
-      'Inlet-Account': encodeURIComponent(username),
+      'Inlet-Account': encodeURIComponent(c.var.principal.username),
     });
   },
 });

@@ -24,8 +24,6 @@ export class Api {
   #base;
   #account;
   #role;
-  /** @type {Map<string, { etag: string, state: string }>} */
-  #states = new Map();
 
   /** @param {string} base the URL of the server's root @param {{ account: string, role: string }} page its account, and the role of this account alone */
   constructor(base, { account, role }) {
@@ -52,14 +50,8 @@ export class Api {
 
   /** @param {string} eventId @returns {Promise<string>} */
   async processingState(eventId) {
-    const known = this.#states.get(eventId);
-    const headers = known ? { 'If-None-Match': known.etag } : undefined;
-    const answer = await this.#request(eventPath(eventId), { headers });
-    if (known && answer.status === 304) return known.state;
-    const { processing_state: state } = await answer.json();
-    const etag = answer.headers.get('ETag');
-    if (etag) this.#states.set(eventId, { etag, state });
-    return state;
+    const answer = await this.#request(eventPath(eventId));
+    return (await answer.json()).processing_state;
   }
 
   /** @param {string} eventId @returns {Promise<string | undefined>} */
@@ -102,7 +94,7 @@ export class Api {
     return page.querySelector('[role=alert]')?.textContent || `The server answered ${answer.status}.`;
   }
 
-  /** Resolves with a 2xx or 304 answer. @param {string} path @param {RequestInit} [init] */
+  /** Resolves with a 2xx answer. @param {string} path @param {RequestInit} [init] */
   async #request(path, { signal, headers, ...init } = {}) {
     const limits = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
     // With this header, the browser does not ask for a password.
@@ -112,7 +104,7 @@ export class Api {
       if (signal?.aborted) throw error;
       throw new RequestError(0, 'The server does not answer.');
     });
-    if (answer.ok || answer.status === 304) return answer;
+    if (answer.ok) return answer;
     const { status, headers: given } = answer;
     const text = given.get('Content-Type')?.startsWith('text/plain') ? await answer.text() : '';
     const isTransient = status >= 500 || status === 423 || status === 429 || given.has('Retry-After');

@@ -6,7 +6,6 @@ import { copyTemplate, findPart } from './page-parts.js';
 
 /** @typedef {{ file: File, field: TrackField, isDecided: boolean }} ChosenFile isDecided: the user chose the field */
 
-/** The chosen or dropped files of a new recording. */
 const MAX_FILES = 2;
 const [drop, list] = [findPart('drop'), findPart('chosen')];
 /** @type {HTMLInputElement} */
@@ -16,6 +15,7 @@ let chosen = [];
 /** @type {{ onChange: (files: readonly File[]) => void, onMessage: (message: string) => void }} */
 let listeners = { onChange: () => undefined, onMessage: () => undefined };
 
+/** The chosen or dropped files of a new recording. */
 export const fileChooser = {
   /** @param {typeof listeners} on the message may be empty */
   listen: (on) => {

@@ -4,7 +4,6 @@ import { api } from './session.js';
 
 /** @import { Series } from '../upload-types.ts' */
 
-/** A combobox for series, after the ARIA Authoring Practices. */
 const PAUSE_MS = 200;
 const MAX_FOUND = 20;
 /** @type {HTMLInputElement} */
@@ -22,6 +21,7 @@ let timer;
 /** @type {(series: Series | undefined) => void} */
 let onChange = () => undefined;
 
+/** A combobox for series, after the ARIA Authoring Practices. */
 export const seriesField = {
   /** @param {typeof onChange} listener */
   listen: (listener) => {

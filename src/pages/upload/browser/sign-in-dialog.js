@@ -1,7 +1,6 @@
 import { findPart, showMessage } from './page-parts.js';
 import { account, api, queue } from './session.js';
 
-/** Asks for the password again after the session has expired. */
 const dialog = /** @type {HTMLDialogElement} */ (document.querySelector('dialog'));
 const fault = findPart('sign-in-fault');
 /** @type {HTMLInputElement} */
@@ -9,6 +8,7 @@ const password = findPart('password');
 /** @type {HTMLButtonElement} */
 const submit = findPart('sign-in-submit');
 
+/** Asks for the password again after the session has expired. */
 export function openSignIn() {
   if (dialog.open) return;
   showMessage(fault, '');

@@ -66,9 +66,11 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Continues with a paused or failed recording. @param {QueueItem} item */
+  /** Continues with the next stage of a recording. @param {QueueItem} item */
   resume(item) {
-    if (item.recording.stage === 'event') this.#createEvent(item);
+    const { stage } = item.recording;
+    if (stage === 'processing') void this.#events.follow(item);
+    else if (stage === 'event') this.#createEvent(item);
     else this.#enqueue(item);
   }
 
@@ -122,13 +124,7 @@ export class UploadQueue {
 
   /** Continues with the recordings that wait for a sign-in. */
   continueSignedIn() {
-    for (const item of this.items.filter(({ condition }) => condition === 'signed out')) {
-      const { stage } = item.recording;
-      if (stage === 'event') this.#createEvent(item);
-      else if (stage === 'processing') void this.#events.follow(item);
-      else this.#change(item, 'queued');
-    }
-    this.#startNext();
+    for (const item of this.items.filter(({ condition }) => condition === 'signed out')) this.resume(item);
   }
 
   renewLinks() {
@@ -171,8 +167,7 @@ export class UploadQueue {
   async #restore(item) {
     const { stage, files } = item.recording;
     if (stage === 'over') return this.#change(item, 'over');
-    if (stage === 'processing') return this.#events.follow(item);
-    if (stage === 'event') return this.#createEvent(item);
+    if (stage !== 'files') return this.resume(item);
     await refreshOffsets(this.#parts.api, files).catch(() => undefined);
     // The user may have supplied the files or removed the recording.
     if (!this.items.includes(item) || item.condition !== 'needs files') return;
