@@ -16,8 +16,30 @@ import {
   sign,
 } from './chart.ts';
 
+/** Returns the figures of the page. */
+export function figuresOf(trends: Trends): Figure[] {
+  return [
+    uploadsFigure(trends),
+    bytesFigure(trends),
+    lengthsFigure(trends, 'waiting', {
+      heading: 'Waiting for a worker',
+      things: 'operations',
+      none: 'No operation started in this period.',
+      note: 'Time from an operation being ready to a worker starting it.',
+    }),
+    lengthsFigure(trends, 'publishing', {
+      heading: 'Time to publication',
+      things: 'publications',
+      none: 'Nothing published in this period.',
+      note: 'Time from the start of the workflow to the publication, including pauses.',
+    }),
+    failuresFigure(trends),
+    storageFigure(trends),
+  ];
+}
+
 /** The number of uploaded recordings. */
-export function uploadsFigure({ span, slots, total }: Trends): Figure {
+function uploadsFigure({ span, slots, total }: Trends): Figure {
   const values = slots.map(({ uploads }) => uploads);
   const plot = barPlot({ span, slots }, [{ tone: 'usual', values }], 'count', {
     description: `Bars: uploaded recordings, ${amountOf(Math.max(...values))} at most.`,
@@ -34,7 +56,7 @@ export function uploadsFigure({ span, slots, total }: Trends): Figure {
 }
 
 /** The bytes of uploaded recordings. */
-export function bytesFigure({ span, slots, total }: Trends): Figure {
+function bytesFigure({ span, slots, total }: Trends): Figure {
   const values = slots.map(({ bytes }) => bytes);
   const words = values.map(sizeOf);
   const plot = barPlot({ span, slots }, [{ tone: 'usual', values }], 'bytes', {
@@ -64,7 +86,7 @@ function barPlot(
 }
 
 /** The stored bytes by kind. */
-export function storageFigure({ span, slots, stored, growth }: Trends): Figure {
+function storageFigure({ span, slots, stored, growth }: Trends): Figure {
   const sizes = slots.map(({ storage }) => storage);
   const kinds = (['received', 'processed', 'unfinished'] as const).map((tone) => ({
     tone,
@@ -100,38 +122,29 @@ export function storageFigure({ span, slots, stored, growth }: Trends): Figure {
 
 const DAYS: Readonly<Record<number, string>> = { 1: 'a day', 7: 'a week', 30: '30 days' };
 
-export function waitingFigure(trends: Trends): Figure {
-  return lengthsFigure(trends, {
-    ...{ id: 'waiting', heading: 'Waiting for a worker', of: ({ waiting }) => waiting },
-    ...{ one: 'operation', many: 'operations', none: 'No operation started in this period.' },
-    note: 'Time from an operation being ready to a worker starting it.',
-  });
-}
-
-export function publishingFigure(trends: Trends): Figure {
-  return lengthsFigure(trends, {
-    ...{ id: 'publishing', heading: 'Time to publication', of: ({ publishing }) => publishing },
-    ...{ one: 'publication', many: 'publications', none: 'Nothing published in this period.' },
-    note: 'Time from the start of the workflow to the publication, including pauses.',
-  });
-}
-
-interface LengthsWanted extends Pick<Figure, 'id' | 'heading'> {
-  of(figures: Pick<Slot, 'waiting' | 'publishing'>): Lengths | undefined;
-  one: string;
-  many: string;
+/** The texts about durations. */
+interface LengthsTexts {
+  heading: string;
+  /** The noun for what is measured, in the plural. */
+  things: string;
   none: string;
   note: string;
 }
 
-function lengthsFigure({ span, slots, total }: Trends, wanted: LengthsWanted): Figure {
-  const { id, heading, of, one, many, none, note } = wanted;
-  const all = slots.map(of);
+/** The durations of a kind: their median and their 95th percentile. */
+function lengthsFigure(
+  { span, slots, total }: Trends,
+  kind: 'waiting' | 'publishing',
+  { heading, things, none, note }: LengthsTexts,
+): Figure {
+  const all = slots.map((slot) => slot[kind]);
   const known = all.flatMap((lengths) => (lengths ? [lengths.median, lengths.p95] : []));
   const describe = ({ count, median, p95 }: Lengths) =>
-    `median ${spanOf(median)}, 95th percentile ${spanOf(p95)}, ${count === 1 ? `1 ${one}` : `${amountOf(count)} ${many}`}`;
+    `median ${spanOf(median)}, 95th percentile ${spanOf(p95)}, ${amountOf(count)} ${count === 1 ? things.slice(0, -1) : things}`;
   return {
-    ...{ id, heading, key: lengthsKey(of(total), many) },
+    id: kind,
+    heading,
+    key: lengthsKey(total[kind], things),
     plot:
       known.length === 0
         ? none
@@ -140,7 +153,7 @@ function lengthsFigure({ span, slots, total }: Trends, wanted: LengthsWanted): F
             places: placesOf(span, slots),
             words: all.map((lengths) => (lengths ? describe(lengths) : none)),
           },
-    columns: ['Median', '95th percentile', `${many[0]?.toUpperCase()}${many.slice(1)}`],
+    columns: ['Median', '95th percentile', `${things[0]?.toUpperCase()}${things.slice(1)}`],
     rows: all.map((lengths) =>
       lengths ? [spanOf(lengths.median), spanOf(lengths.p95), amountOf(lengths.count)] : [NOTHING, NOTHING, '0'],
     ),
@@ -148,8 +161,8 @@ function lengthsFigure({ span, slots, total }: Trends, wanted: LengthsWanted): F
   };
 }
 
-function lengthsKey(lengths: Lengths | undefined, many: string): Html | string {
-  if (!lengths) return html`<p><strong>0</strong> ${many}</p>`;
+function lengthsKey(lengths: Lengths | undefined, things: string): Html {
+  if (!lengths) return html`<p><strong>0</strong> ${things}</p>`;
   return html`<p>${sign('median')}<strong>${spanOf(lengths.median)}</strong> median</p> <p>${sign('p95')}<strong>${spanOf(lengths.p95)}</strong> 95th percentile</p>`;
 }
 
@@ -158,20 +171,18 @@ function lengthsPlot(
   known: readonly number[],
 ): Pick<Plot, 'description' | 'scale' | 'marks'> {
   const scale = lengthScale(known);
-  const [median, p95] = (['median', 'p95'] as const).map((tone) =>
+  const marks = (['p95', 'median'] as const).map((tone) =>
     line({ tone, values: all.map((lengths) => lengths?.[tone]) }, scale),
   );
   const kind = scale.isLogarithmic ? 'Lines on a logarithmic scale' : 'Lines';
-  return {
-    description: `${kind}: the median and the 95th percentile, ${spanOf(Math.max(...known))} at most.`,
-    ...{ scale, marks: html`${p95 ?? ''}${median ?? ''}` },
-  };
+  const description = `${kind}: the median and the 95th percentile, ${spanOf(Math.max(...known))} at most.`;
+  return { description, scale, marks };
 }
 
 const MOST_REASONS = 15;
 
 /** The failed workflows by reason. */
-export function failuresFigure({ span, slots, total, reasons }: Trends): Figure {
+function failuresFigure({ span, slots, total, reasons }: Trends): Figure {
   const values = slots.map(({ failed }) => failed);
   const finished = total.succeeded + total.failed + total.stopped;
   const share = finished === 0 ? 0 : (100 * total.failed) / finished;
@@ -216,7 +227,7 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', t
 const MONDAY = 1;
 
 /** Returns the hours of a day or the days of a month, with the labels below a plot. */
-export function placesOf(span: Span, slots: readonly Slot[]): Place[] {
+function placesOf(span: Span, slots: readonly Slot[]): Place[] {
   return slots.map(({ start }) => {
     const [date = '', time = ''] = minuteOf(start).split(' ');
     if (span === 'month') {

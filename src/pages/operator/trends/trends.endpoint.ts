@@ -8,14 +8,7 @@ import { bytesOf, countsOf, type Span, storageOf, trendsOf } from '#statistics/t
 import { minuteOf } from '../frame/format-units.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { figureHtml } from './chart.ts';
-import {
-  bytesFigure,
-  failuresFigure,
-  publishingFigure,
-  storageFigure,
-  uploadsFigure,
-  waitingFigure,
-} from './trend-figures.ts';
+import { figuresOf } from './trend-figures.ts';
 
 const TRENDS_STYLE = `
 :root { --second: #c26a00; --pale: #86b8e8; --paler: #c9ccd2; }
@@ -95,27 +88,14 @@ export const operatorTrends = defineEndpoint({
     const [counts, sizes] = await Promise.all([countsOf(database, span, now), storageOf(database, now)]);
     const trends = trendsOf(span, { counts, sizes, now });
     const isEmpty = counts.length === 0 && sizes.every((size) => bytesOf(size) === 0);
-    const figures = [
-      uploadsFigure(trends),
-      bytesFigure(trends),
-      waitingFigure(trends),
-      publishingFigure(trends),
-      failuresFigure(trends),
-      storageFigure(trends),
-    ];
     const content = html`${lead(span, now)}
 ${
   isEmpty
     ? html`<p>No statistics for this period yet. Workers count events after a few seconds and measure storage once an hour.</p>`
     : html`<div class="figures">
-${figures.map(figureHtml)}</div>`
+${figuresOf(trends).map(figureHtml)}</div>`
 }`;
-    return operatorPage(c, {
-      title: 'Trends',
-      content,
-      style: TRENDS_STYLE,
-      current: 'admin/trends',
-    });
+    return operatorPage(c, { title: 'Trends', content, style: TRENDS_STYLE, current: 'admin/trends' });
   },
 });
 
