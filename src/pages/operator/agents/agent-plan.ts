@@ -97,10 +97,7 @@ const BY_STATUS: Readonly<Record<string, Look>> = {
   RECORDING_FAILURE: 'failed',
 };
 
-function lookOf(
-  { status, start, publicationId }: Pick<PlannedRecording, 'status' | 'start' | 'publicationId'>,
-  now: Date,
-): Look {
+function lookOf({ status, start, publicationId }: PlannedRecording, now: Date): Look {
   if (status === 'SCHEDULED') {
     return now.getTime() - start.getTime() > SILENT_SECONDS * 1000 ? 'silent' : 'scheduled';
   }
@@ -122,63 +119,67 @@ export interface PlanSetting {
   watchAddress(publicationId: string): string;
 }
 
+/** The recordings of an agent on a day. */
+interface Line {
+  day: Day;
+  timeZone: string;
+  blocks: readonly Block[];
+  /** The minutes since midnight; undefined if today is another day. */
+  minute: number | undefined;
+}
+
+function lineOf(day: Day, timeZone: string, recordings: readonly PlannedRecording[], now: Date): Line {
+  const minute = Math.floor((localTime(now, timeZone) - day) / MINUTE);
+  const isToday = minute >= 0 && minute < MINUTES_OF_DAY;
+  return { day, timeZone, blocks: blocksOf(recordings, day, timeZone), minute: isToday ? minute : undefined };
+}
+
 /** The week of one agent: a column for each day. */
 export function weekPlan(
   { monday, timeZone, recordings }: { monday: Day; timeZone: string; recordings: readonly PlannedRecording[] },
-  { now, watchAddress }: PlanSetting,
+  setting: PlanSetting,
 ): Plan {
-  const days = Array.from({ length: 7 }, (_, i) => {
-    const day = addDays(monday, i);
-    return { day, minute: minuteOn(day, timeZone, now), blocks: blocksOf(recordings, day, timeZone) };
-  });
-  const hours = hoursOf(days.flatMap(({ blocks }) => blocks));
+  const lines = Array.from({ length: 7 }, (_, i) => lineOf(addDays(monday, i), timeZone, recordings, setting.now));
+  const hours = hoursOf(lines.flatMap(({ blocks }) => blocks));
   const content = html`<div class="plan week">
 ${ruler(hours)}
-${days.map(
-  ({
-    day,
-    minute,
-    blocks,
-  }) => html`<section${minute === undefined ? '' : html` class="today"`}><h3><time datetime="${dateOf(day)}">${dateShort(day)}</time></h3>
-${blockList(blocks, { timeZone, now, watchAddress, day })}${nowLine(minute, hours)}</section>
+${lines.map(
+  (
+    line,
+  ) => html`<section${line.minute === undefined ? '' : html` class="today"`}><h3><time datetime="${dateOf(line.day)}">${dateShort(line.day)}</time></h3>
+${lineHtml(line, hours, setting)}</section>
 `,
 )}</div>`;
-  return { content, style: placesOf(days, hours) };
-}
-
-/** The recordings of one agent on a day. */
-interface AgentDay {
-  id: string;
-  timeZone: string;
-  recordings: readonly PlannedRecording[];
+  return { content, style: placesOf(lines, hours) };
 }
 
 /** The day of several agents: a row for each agent, in its local time. */
 export function dayPlan(
-  { day, agents }: { day: Day; agents: readonly AgentDay[] },
-  { now, watchAddress }: PlanSetting,
+  day: Day,
+  agents: readonly { id: string; timeZone: string; recordings: readonly PlannedRecording[] }[],
+  setting: PlanSetting,
 ): Plan {
-  const rows = agents.map(({ id, timeZone, recordings }) => {
-    const minute = minuteOn(day, timeZone, now);
-    return { id, timeZone, minute, blocks: blocksOf(recordings, day, timeZone) };
-  });
-  const busy = rows.filter(({ blocks }) => blocks.length > 0);
-  const free = rows.filter(({ blocks }) => blocks.length === 0);
-  const hours = hoursOf(busy.flatMap(({ blocks }) => blocks));
-  const link = (id: string) => html`<a href="${addressOf({ agent: id, week: dateOf(day) })}"><bdi>${id}</bdi></a>`;
+  const rows = agents.map(({ id, timeZone, recordings }) => ({
+    link: html`<a href="${addressOf({ agent: id, week: dateOf(day) })}"><bdi>${id}</bdi></a>`,
+    line: lineOf(day, timeZone, recordings, setting.now),
+  }));
+  const busy = rows.filter(({ line }) => line.blocks.length > 0);
+  const free = rows.filter(({ line }) => line.blocks.length === 0);
+  const hours = hoursOf(busy.flatMap(({ line }) => line.blocks));
   const content = html`${
     busy.length === 0
       ? ''
       : html`<div class="plan day">
 ${ruler(hours)}
 ${busy.map(
-  ({ id, timeZone, minute, blocks }) => html`<section><h3>${link(id)}</h3>
-${blockList(blocks, { timeZone, now, watchAddress, day })}${nowLine(minute, hours)}</section>
+  ({ link, line }) => html`<section><h3>${link}</h3>
+${lineHtml(line, hours, setting)}</section>
 `,
 )}</div>`
   }
-${free.length === 0 ? '' : html`<p class="idle-agents">Nothing scheduled: ${free.map(({ id }, i) => html`${i === 0 ? '' : ', '}${link(id)}`)}.</p>`}`;
-  return { content, style: placesOf(busy, hours) };
+${free.length === 0 ? '' : html`<p class="idle-agents">Nothing scheduled: ${free.map(({ link }, i) => html`${i === 0 ? '' : ', '}${link}`)}.</p>`}`;
+  const lines = busy.map(({ line }) => line);
+  return { content, style: placesOf(lines, hours) };
 }
 
 /** The legend of the colours. */
@@ -186,23 +187,27 @@ export function legend(): Html {
   return html`<ul class="legend" aria-hidden="true">${Object.entries(LOOKS).map(([look, words]) => html`<li class="${look}">${words}</li>`)}</ul>`;
 }
 
-function blockList(
-  blocks: readonly Block[],
-  { timeZone, day, now, watchAddress }: PlanSetting & { timeZone: string; day: Day },
-): Html {
-  if (blocks.length === 0) return html`<p class="none">Nothing scheduled.</p>`;
-  return html`<ol>
-${blocks.map(({ recording, from, length, lane, lanes }) => {
-  const look = lookOf(recording, now);
-  const times = timesOf(recording, timeZone, day);
+/** The recordings of a line, and a mark at the time now. */
+function lineHtml({ blocks, timeZone, day, minute }: Line, { first, last }: Hours, setting: PlanSetting): Html {
+  const isNowShown = minute !== undefined && minute >= first * 60 && minute <= last * 60;
+  return html`${
+    blocks.length === 0
+      ? html`<p class="none">Nothing scheduled.</p>`
+      : html`<ol>
+${blocks.map((block) => blockHtml(block, timesOf(block.recording, timeZone, day), setting))}</ol>`
+  }${isNowShown ? html`<span class="now at-${minute}" aria-hidden="true"></span>` : ''}`;
+}
+
+function blockHtml({ recording, from, length, lane, lanes }: Block, times: string, setting: PlanSetting): Html {
+  const { publicationId, title } = recording;
+  const look = lookOf(recording, setting.now);
   const inner = html`<span class="times">${times}</span> <span class="title">${titleOf(recording)}</span> <span class="look">${LOOKS[look]}</span>`;
-  return html`<li class="block ${look} at-${from} for-${length}${lanes > 1 ? ` lane-${lane} of-${lanes}` : ''}" title="${`${recording.title || 'Untitled'}\n${times}\n${LOOKS[look]}`}">${
-    recording.publicationId === null
+  return html`<li class="block ${look} at-${from} for-${length}${lanes > 1 ? ` lane-${lane} of-${lanes}` : ''}" title="${`${title || 'Untitled'}\n${times}\n${LOOKS[look]}`}">${
+    publicationId === null
       ? html`<div>${inner}</div>`
-      : html`<a href="${watchAddress(recording.publicationId)}">${inner}</a>`
+      : html`<a href="${setting.watchAddress(publicationId)}">${inner}</a>`
   }</li>
 `;
-})}</ol>`;
 }
 
 function ruler({ first, last }: Hours): Html {
@@ -211,22 +216,8 @@ function ruler({ first, last }: Hours): Html {
   return html`<div class="ruler${dense}" aria-hidden="true">${hours.map((hour) => html`<span class="at-${hour * 60}">${clockOf(hour * 3_600_000)}</span>`)}</div>`;
 }
 
-/** Returns the minutes since midnight; undefined if today is another day. */
-function minuteOn(day: Day, timeZone: string, now: Date): number | undefined {
-  const minute = Math.floor((localTime(now, timeZone) - day) / 60_000);
-  return minute >= 0 && minute < 1440 ? minute : undefined;
-}
-
-function nowLine(minute: number | undefined, { first, last }: Hours): Html {
-  if (minute === undefined || minute < first * 60 || minute > last * 60) return html``;
-  return html`<span class="now at-${minute}" aria-hidden="true"></span>`;
-}
-
 /** Returns rules for the classes `at-`, `for-`, `lane-` and `of-` in use. */
-function placesOf(
-  lines: readonly { blocks: readonly Block[]; minute: number | undefined }[],
-  { first, last }: Hours,
-): string {
+function placesOf(lines: readonly Line[], { first, last }: Hours): string {
   const places = new Set<string>();
   const add = (name: string, value: number) => places.add(`.${name}-${value} { --${name}: ${value}; }`);
   for (let hour = first; hour < last; hour += 1) add('at', hour * 60);

@@ -10,9 +10,10 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { notFound } from '#platform/http/errors/errors.ts';
 import { publicationLinks } from '../../urls/relative-urls.ts';
 import { operatorPage } from '../frame/operator-page.ts';
+import { MAX_SEARCH } from '../frame/search-text.ts';
 import { agentCard, agentList, failedSection, packagesSection, uploadingSection } from './agent-lists.ts';
 import { dayPlan, legend, type Plan, type PlanSetting, weekPlan } from './agent-plan.ts';
-import { type AgentsPage, AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';
+import { AgentsQuery, type AgentsServices, addressOf, REFRESH } from './agents-query.ts';
 import { STYLE } from './agents-style.ts';
 import {
   addDays,
@@ -72,7 +73,7 @@ async function allPage(
   { database, config }: AgentsServices,
   { q: search = '', day: asked, refresh }: AgentsQuery,
   setting: PlanSetting,
-): Promise<AgentsPage> {
+) {
   const { recordingGraceMs: graceMs } = config.scheduling;
   const { now } = setting;
   const [all, failed, uploading, drafts] = await Promise.all([
@@ -90,7 +91,7 @@ async function allPage(
     style: plan.style,
     content: html`<p>${summary(all, search)}</p>
 <div class="tools">
-<form role="search"><input type="search" name="q" value="${search}" maxlength="255" aria-label="Part of a name" placeholder="Part of a name">${asked === undefined ? '' : html`<input type="hidden" name="day" value="${dateOf(day)}">`}${refresh ? html`<input type="hidden" name="refresh" value="${refresh}">` : ''}<button>Search</button></form>
+<form role="search"><input type="search" name="q" value="${search}" maxlength="${MAX_SEARCH}" aria-label="Part of a name" placeholder="Part of a name">${asked === undefined ? '' : html`<input type="hidden" name="day" value="${dateOf(day)}">`}${refresh ? html`<input type="hidden" name="refresh" value="${refresh}">` : ''}<button>Search</button></form>
 <nav aria-label="On this page"><a href="#failed">Failed${failed.length > 0 ? ` (${failed.length})` : ''}</a>${uploading.length > 0 ? html`<a href="#uploading">Uploads (${uploading.length})</a>` : ''}${drafts.length > 0 ? html`<a href="#packages">Packages (${drafts.length})</a>` : ''}<a href="#plan">Plan</a></nav>
 </div>
 ${all.agents.length > 0 ? agentList(all.agents, now) : ''}
@@ -117,7 +118,8 @@ async function planOf(
     .sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
   const wanted = rows.map(({ id, timeZone }) => ({ agentId: id, ...periodOfDays(day, 1, timeZone) }));
   const found = Map.groupBy(await listPlannedRecordings(database, wanted, MOST_OF_DAY), ({ agentId }) => agentId);
-  return dayPlan({ day, agents: rows.map((row) => ({ ...row, recordings: found.get(row.id) ?? [] })) }, setting);
+  const planned = rows.map((row) => ({ ...row, recordings: found.get(row.id) ?? [] }));
+  return dayPlan(day, planned, setting);
 }
 
 function summary({ count, inTrouble, agents }: AgentActivityList, search: string): Html | string {
@@ -145,11 +147,9 @@ async function agentPage(
   { database, config }: AgentsServices,
   { agent: id, week, refresh }: AgentsQuery & { agent: string },
   setting: PlanSetting,
-): Promise<AgentsPage> {
+) {
   const { now } = setting;
-  const {
-    agents: [agent],
-  } = await listAgentActivity(database, { id }, 1);
+  const [agent] = (await listAgentActivity(database, { id }, 1)).agents;
   if (!agent) throw notFound(`Capture agent '${id}' does not exist.`);
   const timeZone = knownZone(agent.timeZone);
   const monday = week ?? mondayOf(todayIn(timeZone, now));

@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import type { AgentActivityList } from '#capture/reports/agent-activity.queries.ts';
 import type { IncomingUpload } from '#ingest/incoming-uploads.ts';
 import type { listWaitingUploads } from '#ingest/tus/tus-uploads.ts';
-import type { IncomingUpload } from '#ingest/unfinished-drafts.ts';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { LANES, type Lane, type WorkQueue } from '#platform/queue/work-queue.ts';
 import type { LaneSetting } from '#processing/lane-settings.ts';

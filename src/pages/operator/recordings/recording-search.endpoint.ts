@@ -12,29 +12,18 @@ import { listingOf, parseWords } from '#platform/http/list/index.ts';
 import { rootFrom } from '../../urls/relative-urls.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { moment, recordingLink, stateOf } from '../frame/page-elements.ts';
+import { MAX_SEARCH, searchText } from '../frame/search-text.ts';
 import { RECORDING_STYLE } from './recording.endpoint.ts';
-
-const MAX_SEARCH = 255;
-const CONTROL = /\p{Cc}/u;
-
-const Query = z.object({
-  q: z
-    .string()
-    .refine((text) => text.length <= MAX_SEARCH && !CONTROL.test(text) && text.isWellFormed(), {
-      error: `The parameter 'q' must have at most ${MAX_SEARCH} characters, none of them a control character.`,
-    })
-    .default(''),
-});
 
 /** Shows operators the recordings that match a title, an identifier or the identifier of a request. */
 export const operatorSearch = defineEndpoint({
   method: 'get',
   path: '/admin/recordings',
   access: ADMINISTRATORS,
-  query: Query,
+  query: z.object({ q: searchText('q') }),
   handle: async ({ c, query }, { database }: { database: Database }) => {
     const root = rootFrom(c);
-    const search = query().q.trim();
+    const search = query().q?.trim() ?? '';
     const { recordings, more } = await findRecordings(database, search);
     const content = html`${searchForm(root, search)}
 ${
@@ -45,12 +34,7 @@ ${
 <tbody>${recordings.map((recording) => resultRow(recording, root))}</tbody></table></div>
 ${more ? html`<p class="faint">Only the newest ${MOST} are shown.</p>` : ''}`
 }`;
-    return operatorPage(c, {
-      title: 'Recordings',
-      content,
-      style: RECORDING_STYLE,
-      current: 'admin/recordings',
-    });
+    return operatorPage(c, { title: 'Recordings', content, style: RECORDING_STYLE, current: 'admin/recordings' });
   },
 });
 
@@ -61,7 +45,7 @@ function resultRow({ eventId, title, start, seriesTitle, state }: FoundRecording
 
 /** The form that searches for recordings. */
 export function searchForm(root: string, search = ''): Html {
-  return html`<form class="tools" role="search" action="${root}admin/recordings"><input type="search" name="q" value="${search}" maxlength="255" size="40" aria-label="Title, identifier or request id" placeholder="Title, identifier or request id"><button>Search recordings</button></form>`;
+  return html`<form class="tools" role="search" action="${root}admin/recordings"><input type="search" name="q" value="${search}" maxlength="${MAX_SEARCH}" size="40" aria-label="Title, identifier or request id" placeholder="Title, identifier or request id"><button>Search recordings</button></form>`;
 }
 
 const MOST = 50;
