@@ -93,13 +93,11 @@ export const operatorDelete = defineEndpoint({
   method: 'post',
   path: '/admin/recordings/{event_id}/delete',
   access: ADMINISTRATORS,
-  form: { schema: z.object({ back }), example: { back: 'now' } },
-  handle: async ({ c, params, form }, services: Services) => {
-    const { back } = await form();
+  handle: async ({ c, params }, services: Services) => {
     await deleteEvent(params.event_id, c.var.principal, services).catch((error) => {
       throw error instanceof HttpError && error.status === 404 ? GONE() : error;
     });
-    return leadBack(c, back, params.event_id, 'The recording has been deleted.');
+    return redirectWithNotice(c, 'admin', 'The recording has been deleted.');
   },
 });
 

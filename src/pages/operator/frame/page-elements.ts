@@ -70,7 +70,7 @@ export function workflowButton(
 
 /** A button that asks for confirmation before it deletes a recording. It works without scripts. */
 export function deleteForm({ eventId, title }: { eventId: string; title: string }, root: string): Html {
-  return html`<details class="confirm" id="delete-${eventId}"><summary aria-label="Delete ${title.trim() || 'Untitled'} …">Delete …</summary><form method="post" action="${recordingAddress(eventId, root)}/delete"><input type="hidden" name="back" value="now"><button class="danger">Delete permanently</button></form></details>`;
+  return html`<details class="confirm" id="delete-${eventId}"><summary aria-label="Delete ${title.trim() || 'Untitled'} …">Delete …</summary><form method="post" action="${recordingAddress(eventId, root)}/delete"><button class="danger">Delete permanently</button></form></details>`;
 }
 
 /** The answer of a service, or the reason why none came. */
