@@ -83,18 +83,13 @@ function refusalPage(
     'Request failed',
     html`<p>${sentence}</p>
 ${back === undefined ? '' : html`<p><a href="${back}">Back</a></p>`}
-${username === undefined ? '' : signOutForm(username, signOut)}`,
+${
+  username === undefined
+    ? ''
+    : html`<form method="post" action="${signOut}"><p>Signed in as <strong>${username}</strong></p>
+<button>Sign out</button></form>`
+}`,
   );
-}
-
-function signOutForm(username: string, action: string): Html {
-  return html`<form method="post" action="${action}"><p>Signed in as <strong>${username}</strong></p>
-<button>Sign out</button></form>`;
-}
-
-/** A page that reloads itself. */
-function waitingPage(): Html {
-  return frame('One moment', html`<p><a href="">Continue</a></p>`);
 }
 
 function wantsPage(c: Context): boolean {
@@ -143,7 +138,8 @@ export function redirectToSignIn(): MiddlewareHandler {
     }
     if (c.req.header('Sec-Fetch-Site') === 'cross-site') {
       // Browsers omit the session cookie after a link on another site, and send it when this page reloads.
-      return c.html(waitingPage(), 200, { ...PAGE_HEADERS, Refresh: '0' });
+      const waitingPage = frame('One moment', html`<p><a href="">Continue</a></p>`);
+      return c.html(waitingPage, 200, { ...PAGE_HEADERS, Refresh: '0' });
     }
     const { pathname, search } = new URL(c.req.url);
     return c.redirect(`${relativeTo(c, '/sign-in')}?next=${encodeURIComponent(pathname + search)}`, 303);

@@ -25,17 +25,12 @@ const RECORDING: Readonly<Record<string, string>> = {
 /** The history of a recording, the oldest entry first. */
 export function historyOf(story: RecordingStory): Html {
   const entries = [...expiredEntries(story), ...story.changes.flatMap(entriesOf)];
-  return html`<ol class="story">${entries
-    .sort((a, b) => a.at.getTime() - b.at.getTime())
-    .map(
-      ({
-        at,
-        text,
-        by,
-        tone,
-      }) => html`<li class="${tone}"><time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace('T', ' ')}</time> <span>${text}${by === '' ? '' : html` <span class="faint">by <bdi>${by}</bdi></span>`}</span></li>
-`,
-    )}</ol>`;
+  return html`<ol class="story">${entries.sort((a, b) => a.at.getTime() - b.at.getTime()).map(entryRow)}</ol>`;
+}
+
+function entryRow({ at, text, by, tone }: Entry): Html {
+  return html`<li class="${tone}"><time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace('T', ' ')}</time> <span>${text}${by === '' ? '' : html` <span class="faint">by <bdi>${by}</bdi></span>`}</span></li>
+`;
 }
 
 /** Returns entries that the log of changes no longer holds: the creation, the workflows and the publications. */
@@ -45,19 +40,11 @@ function expiredEntries({ event, workflows, publications, changes }: RecordingSt
   const isCreationMissing = event && !changes.some(({ kind }) => kind === 'event.created');
   const runs = workflows
     .filter(({ id }) => !isLogged('workflow.state', ['workflow', id]))
-    .flatMap(({ title, creator, start, end, state, reason }) => [
-      entry(start, `Workflow “${title}” started`, creator),
-      ...(end
-        ? [
-            entry(
-              end,
-              `Workflow ${state.toLowerCase()}${reason ? `: ${reason}` : ''}`,
-              '',
-              state === 'FAILED' ? 'alarm' : 'plain',
-            ),
-          ]
-        : []),
-    ]);
+    .flatMap(({ title, creator, start, end, state, reason }) => {
+      const started = entry(start, `Workflow “${title}” started`, creator);
+      const result = `Workflow ${state.toLowerCase()}${reason ? `: ${reason}` : ''}`;
+      return end ? [started, entry(end, result, '', state === 'FAILED' ? 'alarm' : 'plain')] : [started];
+    });
   const shown = publications
     .filter(({ id }) => !isLogged('publication.published', ['publication', id]))
     .map(({ channel, published_at }) => entry(published_at, `Published on ${channel}`, '', 'good'));

@@ -94,10 +94,7 @@ async function workflowsOf(db: Queryable, id: string): Promise<WorkflowStory[]> 
             FROM workflow_attempts a WHERE a.operation_id = o.id)) ORDER BY o.position), '[]')
         FROM workflow_operations o WHERE o.workflow_id = w.id) AS operations
     FROM workflows w WHERE w.event_id = ${id} ORDER BY w.id DESC LIMIT ${MOST_WORKFLOWS}`.execute(db);
-  return rows.map(({ operations, ...workflow }) => ({
-    ...workflow,
-    operations: operations.map(operationOf),
-  }));
+  return rows.map(({ operations, ...workflow }) => ({ ...workflow, operations: operations.map(operationOf) }));
 }
 
 /** Times in JSON are strings. */

@@ -189,6 +189,5 @@ code { font-size: .9em; overflow-wrap: anywhere; }
 .pictures figure { margin: .6rem 0 0; }
 .pictures img { display: block; max-width: min(20rem, 100%); max-height: 11rem; border-radius: .4rem; border: 1px solid var(--line); }
 .actions select { padding: .35rem .5rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--sheet); color: inherit; font: inherit; max-width: 100%; }
-.actions button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
 @media (max-width: 46rem) { .bars > li, .story li { grid-template-columns: minmax(0, 1fr); } }
 `;

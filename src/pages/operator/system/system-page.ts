@@ -72,11 +72,13 @@ interface OtherParts {
   database: Answer<DatabaseFacts>;
   queue: Answer<{ kind: string; jobs: Record<string, number>; paused: readonly Lane[] }>;
   storage: Answer<string>;
-  process: { runtime: string; rss: number; upSeconds: number; streams: number };
+  /** The number of open update streams. */
+  streams: number;
 }
 
 /** The database, the queue, the object storage and this process. */
-export function otherSections({ database, queue, storage, process }: OtherParts, root: string): Html {
+export function otherSections({ database, queue, storage, streams }: OtherParts, root: string): Html {
+  const { deno, node } = process.versions;
   return html`${section(
     'database',
     'Database',
@@ -109,10 +111,10 @@ ${liveSection(
   'process',
   'API process of this page',
   factList([
-    ['Runtime', process.runtime],
-    ['Memory', sizeOf(process.rss)],
-    ['Up for', `${Math.round(process.upSeconds / 60)} min`],
-    ['Open update streams', String(process.streams)],
+    ['Runtime', deno ? `Deno ${deno}` : `Node ${node}`],
+    ['Memory', sizeOf(process.memoryUsage().rss)],
+    ['Up for', `${Math.round(process.uptime() / 60)} min`],
+    ['Open update streams', String(streams)],
   ]),
 )}`;
 }

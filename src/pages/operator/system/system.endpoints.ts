@@ -62,22 +62,11 @@ ${otherSections(
     database: facts,
     queue: jobs,
     storage: 'value' in stored ? { value: config.storage.name } : stored,
-    process: {
-      runtime: process.versions.deno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`,
-      rss: process.memoryUsage().rss,
-      upSeconds: process.uptime(),
-      streams: streams.count,
-    },
+    streams: streams.count,
   },
   setting.root,
 )}`;
-    return operatorPage(c, {
-      title: 'System',
-      content,
-      style: STYLE,
-      current: PATH,
-      follows: 'kind:operation',
-    });
+    return operatorPage(c, { title: 'System', content, style: STYLE, current: PATH, follows: 'kind:operation' });
   },
 });
 

@@ -153,14 +153,10 @@ ${parkedMessages.length === 0 ? '' : parkedRows(parkedMessages, path)}
 
 function parkedRows(messages: readonly DeliveryJson[], path: string): Html {
   return html`<h3>Parked messages</h3>
-<ul class="rows">${messages.map(
-    ({
-      identifier,
-      message,
-      kind,
-      attempts,
-      error,
-    }) => html`<li><div>${kind} <span class="faint">${message}</span></div><div>${error ?? ''}</div><div class="faint">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}</div>
-<form method="post" action="${path}"><input type="hidden" name="action" value="send-again"><input type="hidden" name="delivery" value="${identifier}"><button class="quiet">Send again</button></form></li>`,
-  )}</ul>`;
+<ul class="rows">${messages.map((each) => parkedRow(each, path))}</ul>`;
+}
+
+function parkedRow({ identifier, message, kind, attempts, error }: DeliveryJson, path: string): Html {
+  return html`<li><div>${kind} <span class="faint">${message}</span></div><div>${error ?? ''}</div><div class="faint">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}</div>
+<form method="post" action="${path}"><input type="hidden" name="action" value="send-again"><input type="hidden" name="delivery" value="${identifier}"><button class="quiet">Send again</button></form></li>`;
 }
