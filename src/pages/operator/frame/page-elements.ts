@@ -56,7 +56,7 @@ export function agentLink(id: string, root: string): Html {
 /** The state of a workflow or an operation, with its colour. */
 export function stateOf(state: string): Html {
   const word = state.toLowerCase();
-  return html`<span class="state ${word}">${word}</span>`;
+  return html`<span class="state ${word}">${word.replaceAll('_', ' ')}</span>`;
 }
 
 /** A button that controls the latest workflow of a recording. `back` names the page that shows the result. */

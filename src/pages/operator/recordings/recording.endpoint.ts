@@ -70,7 +70,7 @@ function recordingContent(story: RecordingStory, setting: RecordingSetting): Htm
   const { event, workflows, publications, tracks } = story;
   return html`<div id="facts" data-live>${event ? factsOf(event, setting) : html`<p class="alarm">The recording has been deleted. Its history is kept for a while.</p>`}</div>
 <div class="actions" id="actions" data-live>${event ? actionsOf(event, story, setting) : ''}</div>
-${liveSection('workflows', 'Processing', workflows.length === 0 ? html`<p>No workflows.</p>` : html`${workflows.map(workflowOf)}`)}
+${event ? liveSection('workflows', 'Processing', workflows.length === 0 ? html`<p>No workflows.</p>` : html`${workflows.map(workflowOf)}`) : ''}
 ${liveSection('story', html`History <span class="faint">(UTC)</span>`, historyOf(story))}
 ${
   event
@@ -163,7 +163,7 @@ function streamOf(stream: MediaStream): string {
 }
 
 export const RECORDING_STYLE = `
-.facts { grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); margin: 1rem 0; }
+.facts { margin: 1rem 0; }
 code { font-size: .9em; overflow-wrap: anywhere; }
 .sheet + .sheet { margin-top: .8rem; }
 .sheet > p { margin: .3rem 0; }
@@ -186,8 +186,19 @@ code { font-size: .9em; overflow-wrap: anywhere; }
 .story .alarm { color: inherit; }
 .story .alarm > span { color: var(--alarm); }
 .pictures { display: flex; flex-wrap: wrap; gap: .8rem; }
-.pictures figure { margin: .6rem 0 0; }
-.pictures img { display: block; max-width: min(20rem, 100%); max-height: 11rem; border-radius: .4rem; border: 1px solid var(--line); }
+.pictures figure { max-width: min(20rem, 100%); margin: .6rem 0 0; }
+.pictures img { display: block; max-width: 100%; max-height: 11rem; border-radius: .4rem; border: 1px solid var(--line); }
 .actions select { padding: .35rem .5rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--sheet); color: inherit; font: inherit; max-width: 100%; }
-@media (max-width: 46rem) { .bars > li, .story li { grid-template-columns: minmax(0, 1fr); } }
+.actions button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
+td { min-width: 6rem; }
+td:first-child, td:nth-child(2), td:last-child { min-width: 11.5rem; }
+@media (max-width: 46rem) {
+  .bars > li, .story li { grid-template-columns: minmax(0, 1fr); }
+  .results thead { display: none; }
+  .results tr { display: flex; flex-wrap: wrap; gap: 0 1.2rem; padding: .5rem .8rem; }
+  .results tr + tr { border-top: 1px solid var(--line); }
+  .results td { min-width: 0; padding: 0; border: 0; }
+  .results td:first-child { flex-basis: 100%; }
+  .results time::after { content: " UTC"; }
+}
 `;
