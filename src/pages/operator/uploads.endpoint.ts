@@ -14,7 +14,7 @@ const STYLE = `
 td:first-child { min-width: 14rem; }
 td:first-child bdi { display: block; }
 td:nth-child(2) { min-width: 7rem; }
-td:nth-child(3) { min-width: 11rem; }
+td:nth-child(3) { min-width: 13rem; }
 `;
 
 /** Shows operators the uploads in progress, and those that are not part of an event yet. */
@@ -37,7 +37,7 @@ export const operatorUploads = defineEndpoint({
 ${tableOf('Uploads in one request', ['Started (UTC)'], incomingRows)}</section>
 <section aria-labelledby="resumable"><h2 id="resumable">Resumable (${resumable.count})</h2>
 <p>${resumable.count === 0 ? 'No unfinished or unused uploads.' : `${resumable.count === 1 ? '1 upload' : `${resumable.count} uploads`} unfinished or not yet part of an event, ${sizeOf(resumable.bytes)} stored.`}${shownOf(resumable, 'last changed')}</p>
-${tableOf('Resumable uploads', ['Started (UTC)', 'Last change', 'Expires'], resumableRows)}</section>`;
+${tableOf('Resumable uploads', ['Started (UTC)', 'Last change (UTC)', 'Expires (UTC)'], resumableRows)}</section>`;
     return operatorPage(c, { title: 'Uploads', content, style: STYLE, current: 'admin/uploads' });
   },
 });

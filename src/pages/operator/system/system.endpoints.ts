@@ -28,7 +28,7 @@ const STYLE = `${ROWS_STYLE}
 .plain li { margin: .3rem 0; }
 .inline { display: flex; flex-wrap: wrap; gap: .4rem; align-items: end; margin: 0; }
 .inline label { margin: 0; color: var(--faint); font-size: .85rem; font-weight: 400; }
-.inline input:not([type=hidden]) { width: 8rem; margin: 0; padding: .3rem .5rem; }
+.inline input:not([type=hidden]) { margin: 0; padding: .3rem .5rem; }
 .rows button, .sheet form button { margin: 0; padding: .35rem .8rem; font-size: .92rem; }
 `;
 

@@ -33,7 +33,8 @@ const MOST_PARKED = 20;
 
 const STYLE = `${ROWS_STYLE}
 .sheet h3 { margin: 1rem 0 .5rem; }
-.sheet label + label { margin-top: .6rem; }
+.sheet label { display: block; }
+.sheet label + label { margin-top: 1rem; }
 `;
 
 interface Services {
