@@ -94,7 +94,7 @@ function failedRow(recording: FailedRecording, now: Date): Html {
 export function uploadingSection(recordings: readonly RecordingOfAgent[], now: Date): Html {
   if (recordings.length === 0) return html``;
   return html`<section aria-labelledby="uploading"><h2 id="uploading">Uploading</h2>
-<p>As reported by the agents. The packages below show how much has arrived.</p>
+<p>As reported by the agents.</p>
 <ul class="rows">
 ${recordings.map(
   (recording) => html`<li>${recordingCell(recording)}

@@ -58,8 +58,8 @@ const PLAN_STYLE = `
   .week .now::before { content: ""; position: absolute; z-index: 2; top: -6px; left: -5px; width: 10px; height: 10px; border-radius: 50%; background: var(--accent); }
   .day section, .day .ruler { display: grid; grid-template-columns: 10rem minmax(0, 1fr); position: relative; }
   .day section { min-height: 2.6rem; align-items: center; border-top: 1px solid var(--line); }
-  .day h3 { padding-right: .8rem; font-size: .9rem; max-height: 2.5rem; overflow: hidden; }
-  .day ol { height: 2.6rem; background: repeating-linear-gradient(to right, var(--line) 0 1px, transparent 1px calc(100% / var(--shown) * 60)); }
+  .day h3 { padding: .2rem .8rem .2rem 0; font-size: .9rem; }
+  .day ol { align-self: stretch; background: repeating-linear-gradient(to right, var(--line) 0 1px, transparent 1px calc(100% / var(--shown) * 60)); }
   .dense span:nth-child(even) { display: none; }
   .day .block { padding-block: 3px; left: calc((var(--at) - var(--first)) / var(--shown) * 100%); width: calc(var(--for) / var(--shown) * 100%); top: calc(var(--lane, 0) / var(--of, 1) * 100%); height: calc(100% / var(--of, 1)); }
   .day .block > * { padding-block: 0; display: grid; align-content: center; }
@@ -84,7 +84,7 @@ strong.alarm { display: block; }
 nav, .tools { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.2rem; }
 .tools { margin: 1.2rem 0; }
 .tools form { display: flex; flex: 1 1 16rem; max-width: 26rem; gap: .5rem; }
-.tools input:not([type=hidden]) { margin: 0; min-width: 0; }
+.tools input:not([type=hidden]) { flex: 1; margin: 0; min-width: 0; }
 .tools button { margin: 0; }
 .heading { margin-bottom: .9rem; }
 .agents, .rows { border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); overflow: hidden; }

@@ -82,6 +82,7 @@ async function allPage(
     uploadingRecordings(database, { most: MOST_ROWS }),
     listUnfinishedDrafts(database, { door: PACKAGE_DOOR, most: MOST_ROWS }),
   ]);
+  const hasAgents = all.agents.length > 0;
   const zones = all.agents.map(({ timeZone }) => knownZone(timeZone));
   const day = asked ?? todayIn(mostFrequent(zones) ?? 'UTC', now);
   const others = { q: search, refresh };
@@ -92,18 +93,22 @@ async function allPage(
     content: html`<p>${summary(all, search)}</p>
 <div class="tools">
 <form role="search"><input type="search" name="q" value="${search}" maxlength="${MAX_SEARCH}" aria-label="Part of a name" placeholder="Part of a name">${asked === undefined ? '' : html`<input type="hidden" name="day" value="${dateOf(day)}">`}${refresh ? html`<input type="hidden" name="refresh" value="${refresh}">` : ''}<button>Search</button></form>
-<nav aria-label="On this page"><a href="#failed">Failed${failed.length > 0 ? ` (${failed.length})` : ''}</a>${uploading.length > 0 ? html`<a href="#uploading">Uploads (${uploading.length})</a>` : ''}${drafts.length > 0 ? html`<a href="#packages">Packages (${drafts.length})</a>` : ''}<a href="#plan">Plan</a></nav>
+<nav aria-label="On this page"><a href="#failed">Failed${failed.length > 0 ? ` (${failed.length})` : ''}</a>${uploading.length > 0 ? html`<a href="#uploading">Uploads (${uploading.length})</a>` : ''}${drafts.length > 0 ? html`<a href="#packages">Packages (${drafts.length})</a>` : ''}${hasAgents ? html`<a href="#plan">Plan</a>` : ''}</nav>
 </div>
-${all.agents.length > 0 ? agentList(all.agents, now) : ''}
+${hasAgents ? agentList(all.agents, now) : ''}
 ${failedSection(failed, now, MOST_ROWS)}
 ${uploadingSection(uploading, now)}
 ${packagesSection(drafts, now)}
-<section aria-labelledby="plan"><div class="heading"><h2 id="plan">${dateLong(day)}</h2>
+${
+  hasAgents
+    ? html`<section aria-labelledby="plan"><div class="heading"><h2 id="plan">${dateLong(day)}</h2>
 <nav aria-label="Other days"><a href="${addressOf({ ...others, day: dateOf(addDays(day, -1)) })}#plan">Previous day</a><a href="${addressOf(others)}#plan">Today</a><a href="${addressOf({ ...others, day: dateOf(addDays(day, 1)) })}#plan">Next day</a></nav></div>
 ${plan.content}
 ${legend()}
 <p>Times are local to each agent. Select an agent to see its week.</p>
-</section>`,
+</section>`
+    : ''
+}`,
   };
 }
 
