@@ -9,6 +9,7 @@ body { overflow-wrap: anywhere; }
 main { max-width: 46rem; padding-top: clamp(1.25rem, 5vh, 3rem); }
 header { flex-wrap: wrap; justify-content: space-between; gap: .6rem 1.5rem; }
 .brand { display: flex; align-items: center; gap: .8rem; }
+h1 { font-size: clamp(1.5rem, 5vw, 1.9rem); }
 h2 { margin: 0; font-size: 1.25rem; line-height: 1.3; }
 h3 { margin: 0; font-size: 1.05rem; line-height: 1.35; }
 h2:focus, h3:focus { outline: none; }
@@ -36,11 +37,13 @@ button:disabled { opacity: .6; cursor: default; }
 .fields label { display: block; font-weight: 500; }
 .fields .hint { display: block; margin: .4rem 0 0; font-weight: 400; line-height: 1.4; }
 input:not([type=hidden]):not(.unseen), textarea, select { display: block; width: 100%; min-width: 0; margin-top: .3rem; padding: .55rem .75rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--ground); color: inherit; font: inherit; }
-textarea { resize: vertical; min-height: 2.7rem; field-sizing: content; }
+textarea { resize: vertical; field-sizing: content; }
+.fields input:not(.unseen), textarea, .fields select { min-height: 2.9rem; }
 .drop select { width: auto; margin: 0; background: var(--sheet); }
 input.unseen:not([type=hidden]) { display: inline-block; width: 1px; height: 1px; margin: -1px; padding: 0; border: 0; }
 .button { position: relative; }
 .combobox { position: relative; }
+#series { padding-right: 2.6rem; text-overflow: ellipsis; }
 .combobox ul { position: absolute; z-index: 1; top: 100%; left: 0; right: 0; max-height: 16rem; overflow: auto; margin-top: .25rem; padding: .3rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); box-shadow: 0 .6rem 1.6rem #0003; }
 .combobox li { margin: 0; padding: .45rem .6rem; border-radius: .4rem; cursor: pointer; }
 .combobox li:hover { background: color-mix(in srgb, var(--accent) 12%, transparent); }
@@ -77,5 +80,6 @@ dialog label { display: block; margin-top: 1rem; }
 @media (max-width: 36rem) {
   .fields { grid-template-columns: 1fr; }
   .sheet { padding: 1rem; }
+  .drop { padding-inline: .5rem; }
 }
 `;

@@ -13,6 +13,7 @@ h2 { margin: 2rem 0 .5rem; font-size: 1.05rem; }
 p { margin: .5rem 0; overflow-wrap: anywhere; }
 .series { margin: 0 0 .15rem; color: var(--accent); font-weight: 600; }
 .facts { color: var(--faint); }
+.facts time { white-space: nowrap; }
 .facts span + span::before { content: " · "; }
 .description { margin-top: 1.1rem; white-space: pre-line; max-width: 46rem; }
 ul { list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .6rem; }
