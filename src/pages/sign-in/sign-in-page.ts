@@ -74,19 +74,19 @@ function signInPage({ action, next, username = '', fault }: SignInForm): Html {
   );
 }
 
-/** A page with the reason of a refused request, a link back, and a button to sign out. */
+/** A page with the reason of a refused request, a link back or to the home page, and a button to sign out. */
 function refusalPage(
   sentence: string,
-  { username, signOut, back }: { username: string | undefined; signOut: string; back: string | undefined },
+  { username, root, back }: { username: string | undefined; root: string; back: string | undefined },
 ): Html {
   return frame(
     'Request failed',
     html`<p>${sentence}</p>
-${back === undefined ? '' : html`<p><a href="${back}">Back</a></p>`}
+<p>${back === undefined ? html`<a href="${root}">Home</a>` : html`<a href="${back}">Back</a>`}</p>
 ${
   username === undefined
     ? ''
-    : html`<form method="post" action="${signOut}"><p>Signed in as <strong>${username}</strong></p>
+    : html`<form method="post" action="${root}sign-out"><p>Signed in as <strong>${username}</strong></p>
 <button>Sign out</button></form>`
 }`,
   );
@@ -114,7 +114,7 @@ export function htmlErrorPages(): MiddlewareHandler {
     if (status >= 400 && headers.get('Content-Type') === PLAIN_TEXT && wantsPage(c)) {
       const page = refusalPage(await c.res.text(), {
         username: c.get('inSession') ? c.get('account') : undefined,
-        signOut: relativeTo(c, '/sign-out'),
+        root: rootFrom(c),
         back: formPage(c),
       });
       // The page reloads until the service answers again.
