@@ -29,6 +29,7 @@ function homePage({ name, version, description }: Home): Html {
 <p>${description}</p>
 <ul>
 <li><a href="upload"><strong>Upload recordings</strong><span>Files of any size; interrupted uploads resume; requires an account</span></a></li>
+<li><a href="admin"><strong>Dashboard</strong><span>Failed, running and queued recordings; requires an administrator account</span></a></li>
 <li><a href="docs"><strong>API</strong><span>Reference of all endpoints, with examples and forms to try them</span></a></li>
 <li><a href="api/openapi.json"><strong>OpenAPI document</strong><span>The same reference for tools and generated clients</span></a></li>
 </ul>

@@ -72,7 +72,7 @@ describe('GET /', () => {
       expect(page).toContain('<h1>Inlet</h1>');
       expect(page).toContain(`Version ${version}`);
       const links = [...page.matchAll(/<a href="([^"]*)"/g)].map(([, href]) => href);
-      expect(links).toEqual(['upload', 'docs', 'api/openapi.json']);
+      expect(links).toEqual(['upload', 'admin', 'docs', 'api/openapi.json']);
     },
   );
 
