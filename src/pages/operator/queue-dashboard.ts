@@ -4,6 +4,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
 import { isDatabaseOutage } from '#platform/database/retry.ts';
+import { ICON } from '#platform/http/answer/html-page.ts';
 import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
 
@@ -17,7 +18,13 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
   const board = createBullBoard({
     queues: shown(),
     serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Inlet', miscLinks: [{ text: 'Inlet dashboard', url: '/admin' }] } },
+    options: {
+      uiConfig: {
+        boardTitle: 'Inlet',
+        boardLogo: { path: ICON },
+        miscLinks: [{ text: 'Inlet dashboard', url: '/admin' }],
+      },
+    },
   });
   const app = new Hono();
   app.use(`${DASHBOARD_PATH}/*`, async (c, next) => {

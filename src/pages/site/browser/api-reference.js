@@ -43,4 +43,6 @@ function adaptOperation({ parameters = [], requestBody }) {
   }
 }
 
+// Swagger UI has a dark style, but does not follow the preference of the browser.
+document.documentElement.classList.toggle('dark-mode', matchMedia('(prefers-color-scheme: dark)').matches);
 await showReference();
