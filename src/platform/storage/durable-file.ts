@@ -7,44 +7,36 @@ import { type Block, bothSettled, readBlocks, type Source } from './upload-sourc
 const SMALL_BYTES = 64 * 1024;
 
 /**
- * Writes to an existing file. Large blocks of shared memory are written by another thread: on Deno a write blocks its
- * thread, and on Node handing over a write takes as long as the write.
+ * Returns functions that write to an existing file. Large blocks of shared memory are written by another thread: on Deno
+ * a write blocks its thread, and on Node handing over a write takes as long as the write.
  */
-export class FileWriter {
-  readonly #path: string;
-  readonly #file: FileHandle;
-  #opened: Promise<ThreadStream> | undefined;
-
-  constructor(path: string, file: FileHandle) {
-    this.#path = path;
-    this.#file = file;
-  }
-
-  /** Writes bytes, which must not change until the promise settles. */
-  async write(bytes: Uint8Array, position: number): Promise<void> {
-    if (bytes.buffer instanceof SharedArrayBuffer && bytes.length >= SMALL_BYTES) {
-      this.#opened ??= this.#open();
-      const ask = await this.#opened;
-      await ask({ write: sharedBytes(bytes), position });
-      return;
-    }
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, position + done);
-      done += bytesWritten;
-    }
-  }
-
-  /** Call this after all writes have settled. */
-  async close(): Promise<void> {
-    const ask = await this.#opened?.catch(() => undefined);
-    await ask?.({ close: true });
-  }
-
-  async #open(): Promise<ThreadStream> {
+export function fileWriter(path: string, file: FileHandle) {
+  let opened: Promise<ThreadStream> | undefined;
+  const openInThread = async () => {
     const ask = threadStream();
-    await ask({ open: this.#path });
+    await ask({ open: path });
     return ask;
-  }
+  };
+  return {
+    /** Writes bytes, which must not change until the promise settles. */
+    async write(bytes: Uint8Array, position: number): Promise<void> {
+      if (bytes.buffer instanceof SharedArrayBuffer && bytes.length >= SMALL_BYTES) {
+        opened ??= openInThread();
+        const ask = await opened;
+        await ask({ write: sharedBytes(bytes), position });
+        return;
+      }
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+        done += bytesWritten;
+      }
+    },
+    /** Call this after all writes have settled. */
+    async close(): Promise<void> {
+      const ask = await opened?.catch(() => undefined);
+      await ask?.({ close: true });
+    },
+  };
 }
 
 /** The size of a write: one write for each chunk is slower. Larger blocks do not fit the caches. */
@@ -71,7 +63,7 @@ export async function writeSynced(
   source: Source,
   { memory, from, onSynced }: { memory: MemoryShare; from: number; onSynced: (bytes: number) => Promise<void> },
 ): Promise<void> {
-  const writer = new FileWriter(path, file);
+  const writer = fileWriter(path, file);
   // File and disk work while the next bytes arrive. A failed write fails the source with its error.
   let writing: Promise<unknown> = Promise.resolve();
   let before: Promise<unknown> = writing;

@@ -52,16 +52,13 @@ export class FolderStorage implements ObjectStorage {
   async put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void> {
     const source = new Source(body, options);
     const [path, unfinished] = source.validate(() => [this.localPath(key), this.#unfinishedPath(key)]);
-    await source.run(async () => {
-      const memory = this.#memory.share();
+    await source.run(this.#memory, async (memory) => {
       try {
         await writeDurably(unfinished, source, memory);
         await this.#finish(unfinished, path);
       } catch (error) {
         await this.remove([key]);
         throw error;
-      } finally {
-        memory.close();
       }
     });
   }
@@ -81,9 +78,8 @@ export class FolderStorage implements ObjectStorage {
   async append({ key }: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void> {
     const source = new Source(body, options);
     const path = source.validate(() => this.#unfinishedPath(key));
-    await source.run(async () => {
+    await source.run(this.#memory, async (memory) => {
       const file = await orNotFound(key, open(path, 'r+'));
-      const memory = this.#memory.share();
       try {
         // Truncating would extend it with zeros.
         if ((await file.stat()).size < from) throw new ObjectNotFound(key);
@@ -92,7 +88,6 @@ export class FolderStorage implements ObjectStorage {
         await writeSynced({ path, file }, source, { memory, from, onSynced });
         await source.awaitCaller(options.onRest(new Uint8Array()));
       } finally {
-        memory.close();
         await file.close();
       }
     });

@@ -2,14 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ObjectStorage, PutOptions } from './object-storage.ts';
 import { beginSha256 } from './thread/storage-thread.ts';
 
-/** Facts about an object, measured while it was stored. */
-export interface Measured {
-  size: number;
-  sha256: string;
-  head: Buffer;
-}
-
-/** Stores a stream and measures it in the same pass. @throws as `ObjectStorage.put` */
+/** Stores a stream and measures its size, SHA-256 and first bytes in the same pass. @throws as `ObjectStorage.put` */
 export async function putMeasured(
   storage: ObjectStorage,
   key: string,
@@ -19,7 +12,7 @@ export async function putMeasured(
     onReceived,
     ...options
   }: Omit<PutOptions, 'onBytes'> & { headBytes?: number; onReceived?: (bytes: number) => void },
-): Promise<Measured> {
+) {
   const sum = beginSha256();
   const head: Uint8Array[] = [];
   let size = 0;

@@ -28,7 +28,7 @@ import {
   RangeNotSatisfiable,
   storageRefused,
 } from './object-storage.ts';
-import { failWhenSilent, type S3Clients, type SilenceLimits } from './s3-client.ts';
+import { failWhenSilent, type S3Clients } from './s3-client.ts';
 import { isRefusal } from './s3-requests.ts';
 import { appendParts, completeParts, partBytes, sendObject } from './s3-upload.ts';
 import { UploadMemory } from './upload-memory.ts';
@@ -44,34 +44,25 @@ const AFTER_ALL = '~';
 /** Marks an object that may have been begun twice, because an answer was lost. */
 const AGAIN = 'again';
 
-export interface S3Limits extends SilenceLimits {
-  idleMs: number;
-}
 /** An upload fails before its client gives up, and a connection may need three attempts. */
-const LIMITS: S3Limits = { patienceMs: 5_000, answerMs: 8_000, idleMs: 20_000 };
+const LIMITS = { patienceMs: 5_000, answerMs: 8_000, idleMs: 20_000 };
+
+type S3Options = S3Clients & { bucket: string; memory?: UploadMemory; limits?: typeof LIMITS };
 
 /** Objects in a bucket, each under its key. */
 export class S3Storage implements ObjectStorage {
   readonly #client: S3Client;
-  readonly #probe: S3Client;
-  readonly #bucket: string;
-  readonly #memory: UploadMemory;
-  readonly #idleMs: number;
+  readonly #options: Required<S3Options>;
 
-  constructor(options: S3Clients & { bucket: string; memory?: UploadMemory; limits?: S3Limits }) {
-    const limits = options.limits ?? LIMITS;
-    this.#probe = options.probe;
+  constructor({ memory = new UploadMemory(), limits = LIMITS, ...options }: S3Options) {
+    this.#options = { ...options, memory, limits };
     this.#client = failWhenSilent(options.client, (signal) => this.#ask(signal), limits);
-    this.#bucket = options.bucket;
-    this.#memory = options.memory ?? new UploadMemory();
-    this.#idleMs = limits.idleMs;
   }
 
   async put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void> {
     const source = new Source(body, options);
     const object = source.validate(() => ({ ...this.#object(key), ContentType: options.mediatype }));
-    await source.run(async () => {
-      const memory = this.#memory.share();
+    await source.run(this.#options.memory, async (memory) => {
       try {
         const { repeated } = await sendObject(this.#client, object, source, { ...options, memory });
         if (repeated) await this.#abortMultiparts(key).catch(() => undefined);
@@ -79,8 +70,6 @@ export class S3Storage implements ObjectStorage {
         source.fail(error);
         await this.#removeOne(key, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => undefined);
         throw error;
-      } finally {
-        memory.close();
       }
     });
   }
@@ -103,17 +92,12 @@ export class S3Storage implements ObjectStorage {
   async append(object: BegunObject, from: number, body: Readable, options: AppendOptions): Promise<void> {
     const source = new Source(body, options);
     const { again: _, ...where } = source.validate(() => this.#begun(object));
-    const appending = source.run(async () => {
-      const memory = this.#memory.share();
+    const appending = source.run(this.#options.memory, async (memory) => {
       const first = from / where.partBytes + 1;
       const onPart = ({ ETag = '' }: CompletedPart, bytes: number) =>
         source.awaitCaller(options.onPiece({ bytes, receipt: ETag }));
-      try {
-        const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart);
-        await source.awaitCaller(options.onRest(rest));
-      } finally {
-        memory.close();
-      }
+      const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart);
+      await source.awaitCaller(options.onRest(rest));
     });
     await appending.catch((error) => {
       throw error?.cause instanceof NoSuchUpload ? new ObjectNotFound(object.key) : error;
@@ -138,7 +122,7 @@ export class S3Storage implements ObjectStorage {
     });
     const { Body } = await this.#client.send(command, { abortSignal: signal }).catch(rethrowFor(key));
     if (!(Body instanceof Readable)) throw new Error('The object storage answered without a body.');
-    return webStream(Body, { idleMs: this.#idleMs, signal });
+    return webStream(Body, { idleMs: this.#options.limits.idleMs, signal });
   }
 
   async size(key: string): Promise<number> {
@@ -159,7 +143,7 @@ export class S3Storage implements ObjectStorage {
   async *list(prefix: string, { after, onForeign }: ListOptions = {}): AsyncIterable<ListedObject> {
     const pages = paginateListObjectsV2(
       { client: this.#client },
-      { Bucket: this.#bucket, Prefix: prefix, StartAfter: after && `${after}/${AFTER_ALL}` },
+      { Bucket: this.#options.bucket, Prefix: prefix, StartAfter: after && `${after}/${AFTER_ALL}` },
     );
     for await (const { Contents = [] } of pages) {
       for (const { Key = '', Size = 0, LastModified = new Date(0) } of Contents) {
@@ -201,11 +185,11 @@ export class S3Storage implements ObjectStorage {
 
   async close(): Promise<void> {
     this.#client.destroy();
-    this.#probe.destroy();
+    this.#options.probe.destroy();
   }
 
   async #ask(abortSignal: AbortSignal): Promise<void> {
-    await this.#probe.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
+    await this.#options.probe.send(new HeadBucketCommand({ Bucket: this.#options.bucket }), { abortSignal });
   }
 
   #begun({ key, handle }: BegunObject) {
@@ -214,7 +198,7 @@ export class S3Storage implements ObjectStorage {
   }
 
   #object(key: string): { Bucket: string; Key: string } {
-    return { Bucket: this.#bucket, Key: requireObjectKey(key) };
+    return { Bucket: this.#options.bucket, Key: requireObjectKey(key) };
   }
 
   /** Aborts uploads first: one that completes in between would restore the object. */
@@ -238,7 +222,7 @@ export class S3Storage implements ObjectStorage {
     let page: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
     while (page) {
       const answer: ListMultipartUploadsCommandOutput = await this.#client.send(
-        new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix, ...page }),
+        new ListMultipartUploadsCommand({ Bucket: this.#options.bucket, Prefix, ...page }),
         { abortSignal },
       );
       yield* answer.Uploads ?? [];

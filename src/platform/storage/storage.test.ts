@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { lookLate } from '#test/support/busy.ts';
-import { FileWriter } from './durable-file.ts';
+import { fileWriter } from './durable-file.ts';
 import { PartConcurrency, partBytes } from './s3-upload.ts';
 import { beginSha256, StorageThread, sha256Of } from './thread/storage-thread.ts';
 import { UploadMemory } from './upload-memory.ts';
@@ -71,8 +71,8 @@ describe('the memory of uploads', () => {
 
   test('memory beyond whole buffers of an even part is used as well', async () => {
     const [one, other] = twoShares(30);
-    for (const share of [one, other, one]) await share.take(10);
-    expect([one.held, other.held]).toEqual([20, 10]);
+    const buffers = await Promise.all([one, other, one].map((share) => share.take(10)));
+    expect(buffers.map(({ length }) => length)).toEqual([10, 10, 10]);
   });
 
   test('a buffer that is larger than all memory comes when no other share has any', async () => {
@@ -234,9 +234,9 @@ test.each([
 
 describe('a writer of files', () => {
   /** Opens a file, and closes it with its writer. */
-  async function writing(path: string, flags: string, use: (writer: FileWriter) => Promise<void>) {
+  async function writing(path: string, flags: string, use: (writer: ReturnType<typeof fileWriter>) => Promise<void>) {
     const file = await open(path, flags);
-    const writer = new FileWriter(path, file);
+    const writer = fileWriter(path, file);
     try {
       await use(writer);
     } finally {

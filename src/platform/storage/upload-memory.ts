@@ -4,8 +4,23 @@ export const DEFAULT_UPLOAD_MEMORY_BYTES = 128 * 2 ** 20;
 /** The number of smaller requests that may overtake a request for a large buffer. */
 const MOST_PASSED = 32;
 
+/** The part of the memory that one upload holds. */
+export interface MemoryShare {
+  /** Returns a buffer with undefined contents as soon as there is memory. Never settles after the share is closed. */
+  take(bytes: number): Promise<Buffer>;
+  /** Returns a buffer, which must not be used any more. Ignores a buffer that is not held. */
+  give(buffer: Buffer): void;
+  /** Returns all buffers. */
+  close(): void;
+}
+
+interface Held {
+  readonly buffers: Set<Buffer>;
+  bytes: number;
+}
+
 interface Request {
-  share: MemoryShare;
+  share: Held;
   bytes: number;
   grant: (buffer: Buffer) => void;
   passed: number;
@@ -17,9 +32,9 @@ interface Request {
  */
 export class UploadMemory {
   readonly #total: number;
-  readonly #shares = new Set<MemoryShare>();
-  readonly #waiting: Request[] = [];
+  readonly #shares = new Set<Held>();
   readonly #spare = new SpareBuffers();
+  #waiting: Request[] = [];
   #used = 0;
 
   constructor(total = DEFAULT_UPLOAD_MEMORY_BYTES) {
@@ -28,41 +43,41 @@ export class UploadMemory {
 
   /** Creates the share of one upload; close it when the upload ends. */
   share(): MemoryShare {
-    const share: MemoryShare = new MemoryShare({
-      take: (bytes) => this.#take(share, bytes),
-      give: (buffer) => this.#give(buffer),
-      close: () => this.#close(share),
-    });
+    const share: Held = { buffers: new Set(), bytes: 0 };
     this.#shares.add(share);
-    return share;
+    return {
+      take: (bytes) =>
+        new Promise((grant) => {
+          if (!this.#shares.has(share)) return;
+          this.#waiting.push({ share, bytes, grant, passed: 0 });
+          this.#serve();
+        }),
+      give: (buffer) => this.#takeBack(share, buffer),
+      close: () => {
+        this.#shares.delete(share);
+        this.#waiting = this.#waiting.filter((request) => request.share !== share);
+        for (const buffer of share.buffers) this.#takeBack(share, buffer);
+        this.#serve();
+      },
+    };
   }
 
-  #take(share: MemoryShare, bytes: number): Promise<Buffer> {
-    return new Promise((grant) => {
-      if (!this.#shares.has(share)) return;
-      this.#waiting.push({ share, bytes, grant, passed: 0 });
-      this.#serve();
-    });
-  }
-
-  #give(buffer: Buffer): void {
+  #takeBack(share: Held, buffer: Buffer): void {
+    if (!share.buffers.delete(buffer)) return;
+    share.bytes -= buffer.length;
     this.#used -= buffer.length;
     this.#spare.keep(buffer);
-    this.#serve();
-  }
-
-  #close(share: MemoryShare): void {
-    this.#shares.delete(share);
-    const others = this.#waiting.filter((request) => request.share !== share);
-    this.#waiting.splice(0, Infinity, ...others);
     this.#serve();
   }
 
   #serve(): void {
     for (let turn = this.#turn(); turn >= 0; turn = this.#turn()) {
       for (const { share, bytes, grant } of this.#waiting.splice(turn, 1)) {
+        const buffer = this.#spare.take(bytes, this.#total - this.#used - bytes);
         this.#used += bytes;
-        grant(share.holds(this.#spare.take(bytes, this.#total - this.#used)));
+        share.bytes += bytes;
+        share.buffers.add(buffer);
+        grant(buffer);
       }
     }
   }
@@ -70,7 +85,7 @@ export class UploadMemory {
   /** Returns the position in the queue of the next request to serve; -1 while none fits. */
   #turn(): number {
     const fits = (bytes: number) => this.#used === 0 || this.#used + bytes <= this.#total;
-    const empty = this.#waiting.filter(({ share }) => share.held === 0);
+    const empty = this.#waiting.filter(({ share }) => share.bytes === 0);
     const [first] = empty;
     if (first) {
       const next = first.passed < MOST_PASSED ? empty.find(({ bytes }) => fits(bytes)) : first;
@@ -80,51 +95,7 @@ export class UploadMemory {
     }
     const fair = this.#total / this.#shares.size;
     // A share may exceed its part by one buffer, or that much memory would stay unused.
-    return this.#waiting.findIndex(({ share, bytes }) => share.held < fair && fits(bytes));
-  }
-}
-
-interface Pool {
-  take(bytes: number): Promise<Buffer>;
-  give(buffer: Buffer): void;
-  close(): void;
-}
-
-export class MemoryShare {
-  readonly #pool: Pool;
-  readonly #held = new Set<Buffer>();
-  #bytes = 0;
-
-  constructor(pool: Pool) {
-    this.#pool = pool;
-  }
-
-  get held(): number {
-    return this.#bytes;
-  }
-
-  /** Returns a buffer with undefined contents as soon as there is memory. Never settles after the share is closed. */
-  take(bytes: number): Promise<Buffer> {
-    return this.#pool.take(bytes);
-  }
-
-  /** Returns a buffer, which must not be used any more. Ignores a buffer that is not held. */
-  give(buffer: Buffer): void {
-    if (!this.#held.delete(buffer)) return;
-    this.#bytes -= buffer.length;
-    this.#pool.give(buffer);
-  }
-
-  close(): void {
-    for (const buffer of [...this.#held]) this.give(buffer);
-    this.#pool.close();
-  }
-
-  /** Called by the memory when it grants a buffer. */
-  holds(buffer: Buffer): Buffer {
-    this.#held.add(buffer);
-    this.#bytes += buffer.length;
-    return buffer;
+    return this.#waiting.findIndex(({ share, bytes }) => share.bytes < fair && fits(bytes));
   }
 }
 
@@ -150,12 +121,10 @@ class SpareBuffers {
       this.#bytes -= bytes;
       return buffer;
     }
-    if (this.#bytes > room) this.#forget();
+    if (this.#bytes > room) {
+      this.#bySize.clear();
+      this.#bytes = 0;
+    }
     return Buffer.from(new SharedArrayBuffer(bytes));
-  }
-
-  #forget(): void {
-    this.#bySize.clear();
-    this.#bytes = 0;
   }
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { withTimeout } from '../process/timeout.ts';
 import { ObjectNotFound, type PutOptions, storageRefused } from './object-storage.ts';
-import type { MemoryShare } from './upload-memory.ts';
+import type { MemoryShare, UploadMemory } from './upload-memory.ts';
 
 type SourceOptions = Pick<PutOptions, 'signal' | 'onBytes' | 'disposable'>;
 
@@ -15,6 +15,8 @@ export class Source {
   readonly whole: Uint8Array | undefined;
   readonly #options: SourceOptions;
   readonly #stop = new AbortController();
+  /** Aborts with the first error as its reason. */
+  readonly signal = this.#stop.signal;
   readonly #onCallerAbort = () => this.#end(this.#options.signal?.reason);
   #refused = false;
 
@@ -26,11 +28,6 @@ export class Source {
     this.#body?.on('error', (error) => this.#end(error));
     if (options.signal?.aborted) this.#end(options.signal.reason);
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
-  }
-
-  /** Aborts with the first error as its reason. */
-  get signal(): AbortSignal {
-    return this.#stop.signal;
   }
 
   /** Yields the bytes as they arrive. A chunk is valid until the next one is requested. @throws the first error */
@@ -94,15 +91,17 @@ export class Source {
     this.#end(reason);
   }
 
-  /** Runs the work of a storage. @throws {StorageRefused} when the work failed; else the first error */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs the work of a storage, with memory. @throws {StorageRefused} when the work failed; else the first error */
+  async run(memory: UploadMemory, work: (share: MemoryShare) => Promise<void>): Promise<void> {
+    const share = memory.share();
     try {
-      return await work();
+      await work(share);
     } catch (error) {
       this.fail(error);
       const { reason } = this.signal;
       throw this.#refused && !(reason instanceof ObjectNotFound) ? storageRefused(reason) : reason;
     } finally {
+      share.close();
       this.#options.signal?.removeEventListener('abort', this.#onCallerAbort);
     }
   }

@@ -2,14 +2,15 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { startTolerantTimer } from '../process/timeout.ts';
 
-export interface StreamLimits {
-  /** Longest wait in milliseconds for the next bytes; the pauses of the reader do not count. */
-  idleMs?: number;
-  signal?: AbortSignal;
-}
-
-/** Converts a Node stream to a web stream, read on demand, which closes the Node stream however it ends. */
-export function webStream(body: Readable, { idleMs, signal }: StreamLimits = {}): ReadableStream<Uint8Array> {
+/**
+ * Converts a Node stream to a web stream, read on demand, which closes the Node stream however it ends.
+ *
+ * @param limits.idleMs longest wait in milliseconds for the next bytes; the pauses of the reader do not count
+ */
+export function webStream(
+  body: Readable,
+  { idleMs, signal }: { idleMs?: number; signal?: AbortSignal } = {},
+): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   const onAbort = () => {
     const reason: unknown = signal?.reason;
