@@ -7,14 +7,10 @@ const ANSWER_MS = 30_000;
 /** Concurrent uploads times their concurrent parts, and as many readers. */
 const SOCKETS = 256;
 
-export interface S3Clients {
-  client: S3Client;
-  /** Sends one attempt over a new connection: its result does not depend on an earlier connection. */
-  probe: S3Client;
-}
+export type S3Clients = ReturnType<typeof createS3Clients>;
 
 /** Creates clients that read the AWS SDK's standard variables. Every wait for a connection or an answer is limited. */
-export function createS3Clients({ forcePathStyle }: { forcePathStyle: boolean }): S3Clients {
+export function createS3Clients({ forcePathStyle }: { forcePathStyle: boolean }) {
   const create = (maxAttempts: number, connectionTimeout: number | undefined, keepAlive: boolean) =>
     new S3Client({
       forcePathStyle,
@@ -32,18 +28,16 @@ export function createS3Clients({ forcePathStyle }: { forcePathStyle: boolean })
         httpsAgent: { keepAlive, maxSockets: SOCKETS },
       },
     });
+  // The probe sends one attempt over a new connection: its result does not depend on an earlier connection.
   return { client: create(3, CONNECT_MS, true), probe: create(1, undefined, false) };
 }
 
 /** The object storage accepts connections but does not answer. */
 export class StorageSilent extends Error {
   override name = 'StorageSilent';
-  constructor() {
-    super('The object storage does not answer.');
-  }
 }
 
-export interface SilenceLimits {
+interface SilenceLimits {
   /** The time a request may take before the storage is probed. */
   patienceMs: number;
   /** The time the answer to a probe may take. */
@@ -67,24 +61,21 @@ export function failWhenSilent(
     return asking;
   };
   const send = async (command: Parameters<S3Client['send']>[0], options: { abortSignal?: AbortSignal } = {}) => {
-    const stop = new AbortController();
+    const silent = new AbortController();
     const { abortSignal } = options;
-    const onAbort = () => stop.abort(abortSignal?.reason);
-    if (abortSignal?.aborted) onAbort();
-    abortSignal?.addEventListener('abort', onAbort, { once: true });
     let answered = false;
     const timer = setInterval(async () => {
       // Reading a body has its own limit.
-      if ((await isSilent()) && !answered) stop.abort(new StorageSilent());
+      if ((await isSilent()) && !answered) silent.abort(new StorageSilent('The object storage does not answer.'));
     }, limits.patienceMs);
     try {
-      return await client.send(command, { ...options, abortSignal: stop.signal });
+      const either = abortSignal ? AbortSignal.any([abortSignal, silent.signal]) : silent.signal;
+      return await client.send(command, { ...options, abortSignal: either });
     } catch (error) {
-      throw stop.signal.reason instanceof StorageSilent ? stop.signal.reason : error;
+      throw silent.signal.aborted ? silent.signal.reason : error;
     } finally {
       answered = true;
       clearInterval(timer);
-      abortSignal?.removeEventListener('abort', onAbort);
     }
   };
   return Object.create(client, { send: { value: send } });

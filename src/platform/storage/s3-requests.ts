@@ -28,57 +28,39 @@ export interface S3Object {
 
 type ResponseMetadata = Pick<UploadPartCommandOutput, '$metadata'>;
 
-/** The requests of one upload. The first error ends its source and all pending parts. */
-export class UploadRequests {
-  readonly #client: S3Client;
-  readonly source: Source;
-  readonly #partBytes: number;
-  readonly #settled: AbortSignal;
-  readonly #onDoubt: (() => void) | undefined;
-  /** That of the client, which types the answer of each request. */
-  readonly send: S3Client['send'];
+export type UploadRequests = ReturnType<typeof uploadRequests>;
 
-  constructor(client: S3Client, source: Source, size: number, onDoubt?: () => void) {
-    this.#onDoubt = onDoubt;
-    this.#client = client;
-    this.source = source;
-    this.#partBytes = size;
-    this.#settled = delayedSignal(source.signal, SETTLE_MS);
-    this.send = ((command: Parameters<S3Client['send']>[0]) => this.#send(command)) as S3Client['send'];
-  }
-
-  async complete(input: CompleteMultipartUploadCommandInput, bytes: number): Promise<void> {
-    const options = { abortSignal: this.#settled, requestTimeout: COMPLETE_MS };
-    await this.#run(true, () =>
-      ensureComplete(this.#client, input, bytes, () =>
-        this.#client.send(new CompleteMultipartUploadCommand(input), options),
-      ),
-    );
-  }
-
-  #send(command: Parameters<S3Client['send']>[0]): Promise<ResponseMetadata> {
-    // A late part leaves nothing after its upload is aborted.
-    const isPart = command instanceof UploadPartCommand;
-    const options = {
-      abortSignal: isPart ? this.source.signal : this.#settled,
-      requestTimeout: requestTimeoutMs(command, this.#partBytes),
-    };
-    return this.#run(!isPart, () => this.#client.send(command, options));
-  }
-
-  async #run(leavesSomething: boolean, send: () => Promise<ResponseMetadata>): Promise<ResponseMetadata> {
-    this.source.signal.throwIfAborted();
+/** Returns functions that send the requests of one upload. The first error ends its source and all pending parts. */
+export function uploadRequests(client: S3Client, source: Source, partBytes: number, onDoubt?: () => void) {
+  const settled = delayedSignal(source.signal, SETTLE_MS);
+  const run = async (leavesSomething: boolean, request: () => Promise<ResponseMetadata>) => {
+    source.signal.throwIfAborted();
     try {
-      const answer = await send();
+      const answer = await request();
       const repeated = (answer.$metadata.attempts ?? 1) > 1;
-      if (repeated && leavesSomething) this.#onDoubt?.();
+      if (repeated && leavesSomething) onDoubt?.();
       return answer;
     } catch (error) {
-      if (leavesSomething && !isRefusal(error)) this.#onDoubt?.();
-      this.source.fail(error);
+      if (leavesSomething && !isRefusal(error)) onDoubt?.();
+      source.fail(error);
       throw error;
     }
-  }
+  };
+  const send = (command: Parameters<S3Client['send']>[0]) => {
+    // A late part leaves nothing after its upload is aborted.
+    const isPart = command instanceof UploadPartCommand;
+    const hasBody = isPart || command instanceof PutObjectCommand;
+    const abortSignal = isPart ? source.signal : settled;
+    const options = { abortSignal, requestTimeout: hasBody ? partTimeoutMs(partBytes) : undefined };
+    return run(!isPart, () => client.send(command, options));
+  };
+  const complete = async (input: CompleteMultipartUploadCommandInput, bytes: number) => {
+    const options = { abortSignal: settled, requestTimeout: COMPLETE_MS };
+    const request = () => client.send(new CompleteMultipartUploadCommand(input), options);
+    await run(true, () => ensureComplete(client, input, bytes, request));
+  };
+  // The client's own type knows the answer of each request.
+  return { source, send: send as S3Client['send'], complete };
 }
 
 /** Completes a multipart upload, or finds it complete after a lost answer. @throws {NoSuchUpload} */
@@ -115,12 +97,6 @@ export function isRefusal(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   const { httpStatusCode = 500, attempts = 1 } = error.$metadata;
   return httpStatusCode < 500 && attempts === 1;
-}
-
-/** Returns the time limit of one attempt in milliseconds; undefined for short requests. */
-function requestTimeoutMs(command: object, size: number): number | undefined {
-  const sends = command instanceof UploadPartCommand || command instanceof PutObjectCommand;
-  return sends ? partTimeoutMs(size) : undefined;
 }
 
 /** Returns the time limit of one attempt to send so many bytes, in milliseconds. */

@@ -7,7 +7,15 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import type { PutOptions } from './object-storage.ts';
-import { COMPLETE_MS, ensureComplete, partTimeoutMs, type S3Object, signBody, UploadRequests } from './s3-requests.ts';
+import {
+  COMPLETE_MS,
+  ensureComplete,
+  partTimeoutMs,
+  type S3Object,
+  signBody,
+  type UploadRequests,
+  uploadRequests,
+} from './s3-requests.ts';
 import type { MemoryShare } from './upload-memory.ts';
 import { type Block, readBlocks, type Source } from './upload-source.ts';
 
@@ -22,20 +30,16 @@ const MANY_IN_LINE = 4;
  * queue somewhere, and more would not be stored sooner.
  */
 export class PartConcurrency {
-  #most = LEAST;
-  #fastestMs = Number.POSITIVE_INFINITY;
-
   /** The current number, from 2 to 8. */
-  get most(): number {
-    return this.#most;
-  }
+  most = LEAST;
+  #fastestMs = Number.POSITIVE_INFINITY;
 
   /** Records the time that a part took, and the number of pending parts when it was sent. */
   record(ms: number, atOnce: number): void {
     this.#fastestMs = Math.min(this.#fastestMs, ms);
     const inLine = atOnce * (1 - this.#fastestMs / ms);
-    if (inLine < FEW_IN_LINE) this.#most = Math.min(MOST, Math.max(this.#most, atOnce + 1));
-    else if (inLine > MANY_IN_LINE) this.#most = Math.max(LEAST, this.#most - 1);
+    if (inLine < FEW_IN_LINE) this.most = Math.min(MOST, Math.max(this.most, atOnce + 1));
+    else if (inLine > MANY_IN_LINE) this.most = Math.max(LEAST, this.most - 1);
   }
 }
 
@@ -61,7 +65,7 @@ export async function sendObject(
   { memory, expectedBytes, onDoubt }: Pick<PutOptions, 'expectedBytes' | 'onDoubt'> & { memory: MemoryShare },
 ): Promise<{ repeated: boolean }> {
   const size = partBytes(expectedBytes);
-  const requests = new UploadRequests(client, source, size, onDoubt);
+  const requests = uploadRequests(client, source, size, onDoubt);
   const blocks = readBlocks(source, size, memory);
   const first = await blocks.next();
   if (first.done || first.value.block.length < size) {
@@ -136,7 +140,7 @@ export async function appendParts(
   memory: MemoryShare,
   onPart: (part: CompletedPart, bytes: number) => Promise<void>,
 ): Promise<Uint8Array> {
-  const requests = new UploadRequests(client, source, size);
+  const requests = uploadRequests(client, source, size);
   let rest: Uint8Array = new Uint8Array();
   const whole = async function* () {
     for await (const block of readBlocks(source, size, memory)) {
