@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { NewAttachment, NewDocument, NewTrack } from '#catalogue/events/event-files.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import { commitOwned, extendOwned, releaseOwned, StagingExpired } from '#platform/storage/staging-sweep.ts';
+import { commitOwned, releaseOwned, StagingExpired, updateOwned } from '#platform/storage/staging-sweep.ts';
 import {
   type AcceptedDraft,
   after,
@@ -86,7 +86,7 @@ export async function extendDraft(trx: Transaction, which: DraftRef, lifetimeMs:
     .returningAll()
     .executeTakeFirstOrThrow();
   const keys = objectKeysOf(await readContents(trx, which.id));
-  await extendOwned(trx, ownerOf(which.id), keys, row.expires_at).catch(orGone(which.id));
+  await updateOwned(trx, ownerOf(which.id), keys, { expires_at: row.expires_at }).catch(orGone(which.id));
   return draftOf(row);
 }
 

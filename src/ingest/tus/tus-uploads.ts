@@ -8,7 +8,7 @@ import type { DB, Upload as Row } from '#platform/database/schema.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
 import type { BegunObject, ObjectStorage, Piece } from '#platform/storage/object-storage.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import { extendOwned, releaseOwned } from '#platform/storage/staging-sweep.ts';
+import { releaseOwned, updateOwned } from '#platform/storage/staging-sweep.ts';
 import type { UploadDigests } from './digests.ts';
 
 const ID_BYTES = 24;
@@ -286,6 +286,6 @@ async function change(
     .executeTakeFirst();
   if (!row) throw new UploadLost('The upload is complete, has expired, or is written to by another request.');
   const keys = row.rest_key === null ? [row.object_key] : [row.object_key, row.rest_key];
-  await extendOwned(trx, ownerOf(id), keys, row.expires_at);
+  await updateOwned(trx, ownerOf(id), keys, { expires_at: row.expires_at });
   return row;
 }

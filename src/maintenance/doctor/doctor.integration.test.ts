@@ -77,7 +77,6 @@ test('a database that takes no writes is reported, and one that does is left as 
 });
 
 describe('the storage', () => {
-  const LEASE_SECONDS = 60;
   const PLACE = { name: 'place', settings: 'nothing' };
   const { signal } = new AbortController();
   let storage: ObjectStorage;
@@ -117,7 +116,7 @@ describe('the storage', () => {
     const remove = () => Promise.reject(new Error('killed'));
     await expect(checkWith({ remove })).rejects.toThrow('killed');
     const { database } = db;
-    const sweep = () => sweepStaging({ database, storage, log: silentLogger }, LEASE_SECONDS, FOR_AGES);
+    const sweep = () => sweepStaging({ database, storage, log: silentLogger }, FOR_AGES);
     expect(await sweep()).toBe(0);
     const [entry] = await ledger();
     expect((entry?.expires_at.getTime() ?? 0) - Date.now()).toBeLessThan(3_600_000);

@@ -38,17 +38,7 @@ export async function commitOwned(trx: Transaction, owner: string, keys: readonl
   requireAllKeys(keys, await entries.returning('object_key').execute());
 }
 
-/** Changes the expiry of objects whose owner is not a process. @throws {StagingExpired} as `commitOwned` */
-export async function extendOwned(
-  trx: Transaction,
-  owner: string,
-  keys: readonly string[],
-  expiresAt: Date,
-): Promise<void> {
-  await updateOwned(trx, owner, keys, { expires_at: expiresAt });
-}
-
-/** Changes entries of an owner. @throws {StagingExpired} as `commitOwned` */
+/** Changes entries of an owner, such as the time when they expire. @throws {StagingExpired} as `commitOwned` */
 export async function updateOwned(
   trx: Transaction,
   owner: string,
@@ -93,6 +83,8 @@ function requireAllKeys(keys: readonly string[], found: readonly { object_key: s
   if (!keys.every((key) => there.has(key))) throw new StagingExpired('A staged object has been swept.');
 }
 
+/** The time an entry outlives its owner's last renewal. */
+export const LEASE_SECONDS = 60;
 const BATCH = 50;
 /** A sweep leaves more entries to the next one, so that the process can report progress. */
 const BATCHES = 20;
@@ -104,17 +96,16 @@ export const DEAD_OWNER = 'gone';
 /**
  * Removes the objects of expired entries, then the entries. No transaction is open while the storage works.
  *
- * @param seen without a watch of `leaseSeconds`, only entries without an owner are removed
+ * @param seen without a watch of `LEASE_SECONDS`, only entries without an owner are removed
  * @returns the number of removed objects
  */
 export async function sweepStaging(
   { database, storage, log }: { database: Database; storage: ObjectStorage; log: Logger },
-  leaseSeconds: number,
   seen: ObservedPeriod | undefined,
 ): Promise<number> {
   let swept = 0;
   for (let batch = 0; batch < BATCHES; batch += 1) {
-    const entries = await disownExpired(database, leaseSeconds, seen);
+    const entries = await disownExpired(database, seen);
     const outcomes = await Promise.allSettled(entries.map((entry) => storage.remove([entry.object_key])));
     const removed = entries.filter((_, i) => outcomes[i]?.status === 'fulfilled');
     const keysOf = (of: (owner: string | null) => boolean) =>
@@ -142,7 +133,6 @@ export async function sweepStaging(
 /** Removes the owners of expired entries and reserves them for this sweep for a while. */
 async function disownExpired(
   database: Database,
-  leaseSeconds: number,
   seen: ObservedPeriod | undefined,
 ): Promise<{ object_key: string; owner: string | null }[]> {
   return database.transaction().execute(async (trx) => {
@@ -151,7 +141,7 @@ async function disownExpired(
       .select(['object_key', 'owner'])
       .where('expires_at', '<', sql<Date>`now()`)
       .where(removalAllowed)
-      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', DEAD_OWNER), observedFor(leaseSeconds, seen)]))
+      .where((is) => is.or([is('owner', 'is', null), is('owner', '=', DEAD_OWNER), observedFor(LEASE_SECONDS, seen)]))
       .orderBy('expires_at')
       .limit(BATCH)
       .forUpdate()

@@ -5,7 +5,15 @@ import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { objectKey } from './object-keys.ts';
 import type { ObjectStorage } from './object-storage.ts';
-import { commitOwned, DEAD_OWNER, removalAllowed, StagingExpired, sweepStaging, updateOwned } from './staging-sweep.ts';
+import {
+  commitOwned,
+  DEAD_OWNER,
+  LEASE_SECONDS,
+  removalAllowed,
+  StagingExpired,
+  sweepStaging,
+  updateOwned,
+} from './staging-sweep.ts';
 
 /** A file that is being received. Sizes are in bytes. */
 interface IncomingFile {
@@ -16,8 +24,15 @@ interface IncomingFile {
   received: () => number;
 }
 
-/** The time an entry outlives its owner's last renewal. */
-const LEASE_SECONDS = 60;
+interface LedgerParts {
+  database: Database;
+  /** Connections for the renewal that nothing else can use up; by default it shares `database`. */
+  vital?: Database;
+  storage: ObjectStorage;
+  owner: string;
+  log: Logger;
+}
+
 const RENEWAL_MS = 15_000;
 /** The longest time that `discard` waits for the storage; the sweep removes the rest. */
 const REMOVAL_MS = 3_000;
@@ -29,34 +44,16 @@ const REMOVAL_MS = 3_000;
  * separate transaction, which either waits for a running commit and then finds no entry, or makes that commit fail.
  */
 export class StagingLedger {
-  readonly #database: Database;
-  readonly #vital: Database;
-  readonly #storage: ObjectStorage;
-  readonly #owner: string;
-  readonly #log: Logger;
+  readonly #parts: Required<LedgerParts>;
   readonly #renewal: NodeJS.Timeout;
   /** Entries of this process that may still be on the ledger. */
   readonly #staged = new Map<string, Staged>();
-  /** Discarded during an outage of the database; must not be renewed. */
-  readonly #undiscarded = new Set<string>();
   /** Keys whose objects the storage may still store after they are discarded. */
   readonly #doubtful = new Set<string>();
   #renewing = false;
-  #discarding = false;
 
-  /** @param options.vital connections for the renewal that nothing else can use up; by default it shares `database` */
-  constructor(options: {
-    database: Database;
-    vital?: Database;
-    storage: ObjectStorage;
-    owner: string;
-    log: Logger;
-  }) {
-    this.#database = options.database;
-    this.#vital = options.vital ?? options.database;
-    this.#storage = options.storage;
-    this.#owner = options.owner;
-    this.#log = options.log;
+  constructor(parts: LedgerParts) {
+    this.#parts = { vital: parts.database, ...parts };
     this.#renewal = setInterval(() => void this.renew(), RENEWAL_MS);
     this.#renewal.unref();
   }
@@ -73,11 +70,11 @@ export class StagingLedger {
     incoming?: IncomingFile,
   ): Promise<string> {
     const key = objectKey(kind);
-    await this.#database
+    await this.#parts.database
       .insertInto('staging')
       .values({
         object_key: key,
-        owner: this.#owner,
+        owner: this.#parts.owner,
         expires_at: lease(),
         ...(incoming && {
           account: incoming.account,
@@ -92,7 +89,7 @@ export class StagingLedger {
 
   /** Takes keys off the ledger in the transaction that inserts the rows naming them. @throws {StagingExpired} */
   async commit(trx: Transaction, keys: readonly string[]): Promise<void> {
-    await commitOwned(trx, this.#owner, keys);
+    await commitOwned(trx, this.#parts.owner, keys);
   }
 
   /** Hands stored objects to an owner that is not a process, until `expiresAt`. @throws {StagingExpired} */
@@ -101,7 +98,7 @@ export class StagingLedger {
     keys: readonly string[],
     { owner, expiresAt }: { owner: string; expiresAt: Date },
   ): Promise<void> {
-    await updateOwned(trx, this.#owner, keys, { owner, expires_at: expiresAt, account: null });
+    await updateOwned(trx, this.#parts.owner, keys, { owner, expires_at: expiresAt, account: null });
   }
 
   /** Marks an object that may be stored later: after `discard` it is treated like those of dead processes. */
@@ -116,20 +113,18 @@ export class StagingLedger {
   async discard(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     for (const key of keys) this.#staged.delete(key);
-    let disowned = false;
     try {
       const removable = await this.#disown(keys);
-      disowned = true;
       if (removable.length === 0) return;
       await withTimeout(
-        this.#storage.remove(removable),
+        this.#parts.storage.remove(removable),
         REMOVAL_MS,
         `The storage did not remove the objects within ${REMOVAL_MS} ms.`,
       );
-      await this.#database.deleteFrom('staging').where('object_key', 'in', removable).execute();
+      await this.#parts.database.deleteFrom('staging').where('object_key', 'in', removable).execute();
     } catch (error) {
-      if (!disowned) for (const key of keys) this.#undiscarded.add(key);
-      this.#log.warn(
+      // Entries that still have their owner are not renewed any more, and expire.
+      this.#parts.log.warn(
         { err: error, objects: keys.length },
         'could not remove staged objects; the sweep will remove them',
       );
@@ -138,17 +133,11 @@ export class StagingLedger {
 
   /** Removes the objects of expired entries, then the entries. Safe to run concurrently. @returns their number */
   async sweep(seen: ObservedPeriod | undefined): Promise<number> {
-    const parts = { database: this.#database, storage: this.#storage, log: this.#log };
-    return sweepStaging(parts, LEASE_SECONDS, seen);
+    return sweepStaging(this.#parts, seen);
   }
 
   /** Renews the entries of this process, and reports lost ones; runs periodically by itself. */
   async renew(): Promise<void> {
-    // An entry locked by another transaction for a minute must not delay the renewal.
-    await Promise.all([this.#renewStaged(), this.#discardLate()]);
-  }
-
-  async #renewStaged(): Promise<void> {
     if (this.#renewing) return;
     this.#renewing = true;
     try {
@@ -158,7 +147,7 @@ export class StagingLedger {
       const received = JSON.stringify(
         Object.fromEntries([...this.#staged].map(([key, { received }]) => [key, received?.() ?? 0])),
       );
-      await this.#vital
+      await this.#parts.vital
         .updateTable('staging')
         .set({
           expires_at: lease(),
@@ -169,7 +158,7 @@ export class StagingLedger {
           from
             .selectFrom('staging')
             .select('object_key')
-            .where('owner', '=', this.#owner)
+            .where('owner', '=', this.#parts.owner)
             .where('object_key', '=', sql<string>`ANY(${staged})`)
             .forUpdate()
             .skipLocked(),
@@ -177,7 +166,7 @@ export class StagingLedger {
         .execute();
       await this.#tellOfLost();
     } catch (error) {
-      this.#log.warn({ err: error }, 'could not renew staged objects');
+      this.#parts.log.warn({ err: error }, 'could not renew staged objects');
     } finally {
       this.#renewing = false;
     }
@@ -192,18 +181,18 @@ export class StagingLedger {
   async #disown(keys: readonly string[]): Promise<string[]> {
     const doubtful = keys.filter((key) => this.#doubtful.has(key));
     const certain = keys.filter((key) => !this.#doubtful.has(key));
-    await this.#giveUp(doubtful, DEAD_OWNER);
     for (const key of doubtful) this.#doubtful.delete(key);
+    await this.#giveUp(doubtful, DEAD_OWNER);
     return this.#giveUp(certain, null);
   }
 
   async #giveUp(keys: readonly string[], owner: string | null): Promise<string[]> {
     if (keys.length === 0) return [];
-    const given = await this.#database
+    const given = await this.#parts.database
       .updateTable('staging')
       .set({ owner, expires_at: sql<Date>`now()` })
       .where('object_key', 'in', keys)
-      .where((is) => is.or([is('owner', '=', this.#owner), is('owner', 'is', null)]))
+      .where((is) => is.or([is('owner', '=', this.#parts.owner), is('owner', 'is', null)]))
       .where(removalAllowed)
       .returning('object_key')
       .execute();
@@ -214,10 +203,10 @@ export class StagingLedger {
   async #tellOfLost(): Promise<void> {
     const staged = [...this.#staged.keys()];
     if (staged.length === 0) return;
-    const rows = await this.#vital
+    const rows = await this.#parts.vital
       .selectFrom('staging')
       .select('object_key')
-      .where('owner', '=', this.#owner)
+      .where('owner', '=', this.#parts.owner)
       .execute();
     const there = new Set(rows.map(({ object_key }) => object_key));
     for (const key of staged.filter((each) => !there.has(each))) {
@@ -225,20 +214,6 @@ export class StagingLedger {
       this.#staged.delete(key);
       this.#doubtful.delete(key);
       lost?.onLost(new StagingExpired('A staged object has been swept.'));
-    }
-  }
-
-  async #discardLate(): Promise<void> {
-    const keys = [...this.#undiscarded];
-    if (keys.length === 0 || this.#discarding) return;
-    this.#discarding = true;
-    try {
-      await this.#disown(keys);
-      for (const key of keys) this.#undiscarded.delete(key);
-    } catch (error) {
-      this.#log.warn({ err: error, objects: keys.length }, 'could not release staged objects');
-    } finally {
-      this.#discarding = false;
     }
   }
 }
