@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { ConfigError, describeAllowed } from '../setting/value-kinds.ts';
 import { storagePlace } from '../storage/backends.ts';
@@ -59,8 +59,8 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     redisUrl: v.REDIS_URL,
     storage: storagePlace(v, resolve(v.DATA_DIR)),
     admin: { username: v.ADMIN_USERNAME, password: adminPassword(v, reached) },
-    ffmpegPath: absolute('FFMPEG_PATH', v.FFMPEG_PATH),
-    ffprobePath: absolute('FFPROBE_PATH', v.FFPROBE_PATH),
+    ffmpegPath: v.FFMPEG_PATH,
+    ffprobePath: v.FFPROBE_PATH,
     /** True if the ffmpeg from npm may process files from other machines. */
     allowBundledFfmpeg: v.ALLOW_BUNDLED_FFMPEG,
     workerConcurrency: v.WORKER_CONCURRENCY,
@@ -168,13 +168,6 @@ function jwtConfig(v: Variables) {
 function needed(name: string, value: string | undefined): string {
   if (!value) throw new ConfigError(`${name} is not set; it is required with JWT_JWKS.`);
   return value;
-}
-
-function absolute(name: string, path: string | undefined): string | undefined {
-  if (path && !isAbsolute(path)) {
-    throw new ConfigError(`${name} is ${JSON.stringify(path)}; allowed is an absolute path.`);
-  }
-  return path;
 }
 
 /** Returns the configuration without passwords and secrets, for the log. */

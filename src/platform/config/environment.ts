@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { choice, flag, integer, namedHosts, origins, text, url, urlOrFile } from '../setting/value-kinds.ts';
+import {
+  absolutePath,
+  choice,
+  flag,
+  integer,
+  listOf,
+  namedHosts,
+  origins,
+  text,
+  url,
+  urlOrFile,
+} from '../setting/value-kinds.ts';
 import { STORAGE_VARIABLES } from '../storage/backends.ts';
 import { canonicalAddress } from '../text/ip-address.ts';
 
@@ -21,15 +32,10 @@ const BITS = { ipv4: 32, ipv6: 128 };
 const MAPPED_BITS = 96;
 
 /** Parses `10.1.2.3`, `10.1.0.0/16`, `2001:db8::/32`, `loopback` and `private`. */
-const networks = z
-  .string()
-  .transform((text) => text.split(',').flatMap((entry) => named(entry.trim())))
-  .refine((list) => !list.includes(undefined))
-  .transform((list) => list.filter((network) => network !== undefined))
-  .meta({
-    allowed:
-      'IP addresses, networks such as 10.1.0.0/16 or 2001:db8::/32, and the names loopback and private, separated by commas',
-  });
+const networks = listOf(
+  named,
+  'IP addresses, networks such as 10.1.0.0/16 or 2001:db8::/32, and the names loopback and private, separated by commas',
+);
 
 function named(entry: string): (Network | undefined)[] {
   return Object.hasOwn(NAMED, entry) ? (NAMED[entry] ?? []).map(network) : [network(entry)];
@@ -61,8 +67,8 @@ export const Environment = z.object({
     .meta({ allowed: 'a name without a colon' })
     .default('admin'),
   ADMIN_PASSWORD: text.optional(),
-  FFMPEG_PATH: text.optional(),
-  FFPROBE_PATH: text.optional(),
+  FFMPEG_PATH: absolutePath.optional(),
+  FFPROBE_PATH: absolutePath.optional(),
   ALLOW_BUNDLED_FFMPEG: flag.default(false),
   WORKER_CONCURRENCY: integer(1, 256).default(2),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER).default(100 * 2 ** 30),

@@ -43,13 +43,20 @@ export interface NamedHost {
   port: number | undefined;
 }
 
+/** Entries separated by commas. @param parse returns the values of an entry, undefined for a wrong one */
+export const listOf = <T>(parse: (entry: string) => (T | undefined)[], allowed: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').flatMap((entry) => parse(entry.trim())))
+    .refine((list) => !list.includes(undefined))
+    .transform((list) => list.filter((value) => value !== undefined))
+    .meta({ allowed });
+
 /** Parses `media.example.org`, `media.example.org:8080`, `10.1.2.3` and `[2001:db8::1]:443`. */
-export const namedHosts = z
-  .string()
-  .transform((text) => text.split(',').map((entry) => namedHost(entry.trim())))
-  .refine((list) => !list.includes(undefined))
-  .transform((list) => list.filter((host) => host !== undefined))
-  .meta({ allowed: 'hosts, or hosts and ports such as media.example.org:8080, separated by commas' });
+export const namedHosts = listOf(
+  (entry) => [namedHost(entry)],
+  'hosts, or hosts and ports such as media.example.org:8080, separated by commas',
+);
 
 function namedHost(text: string): NamedHost | undefined {
   const [, name, port] = /^(\[[^\]]+\]|[^\s:/?#@[\]\\*%]+?)(?::(\d{1,5}))?$/.exec(text) ?? [];
@@ -65,6 +72,8 @@ export const flag = z
 
 export const choice = <T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values).meta({ allowed: `one of ${values.join(', ')}` });
+
+export const absolutePath = z.string().refine(isAbsolute).meta({ allowed: 'an absolute path' });
 
 export const text = z.string().min(1).meta({ allowed: 'a non-empty text' });
 
