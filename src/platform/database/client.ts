@@ -110,73 +110,62 @@ export function createClient(connectionString: string, limits: Limits, applicati
   return client;
 }
 
-/** A separate connection for notifications. Its loss goes unnoticed while it is idle, so it is probed. */
-export class WatchedClient {
-  readonly #client: pg.Client;
-  readonly #probeMs: number;
-  readonly #onLost: (error: Error) => void;
-  #probe: NodeJS.Timeout | undefined;
-  #lost = false;
-  #closed = false;
-  #last: Promise<unknown> = Promise.resolve();
+export type WatchedClient = ReturnType<typeof watchedClient>;
 
-  /** @param options.onLost called once when the connection breaks, fails or is closed */
-  constructor(
-    databaseUrl: string,
-    applicationName: string,
-    options: {
-      limits: Limits;
-      probeMs: number;
-      onNotification: (message: pg.Notification) => void;
-      onLost: (error: Error) => void;
-    },
-  ) {
-    this.#probeMs = options.probeMs;
-    this.#onLost = options.onLost;
-    this.#client = createClient(databaseUrl, options.limits, applicationName);
-    this.#client.on('notification', options.onNotification);
-    this.#client.on('error', (error) => this.#lose(error));
-    this.#client.on('end', () => this.#lose(new Error('The connection was closed.')));
-  }
-
-  async open(statement: string): Promise<void> {
-    try {
-      await this.#client.connect();
-      await this.ask(statement);
-    } catch (error) {
-      this.#lose(error instanceof Error ? error : new Error(String(error)));
-      throw error;
-    }
-    this.#probeLater();
-  }
+/**
+ * Creates a separate connection for notifications. Its loss goes unnoticed while it is idle, so it is probed.
+ *
+ * @param options.onLost called once when the connection breaks, fails or is closed
+ */
+export function watchedClient(
+  databaseUrl: string,
+  applicationName: string,
+  options: {
+    limits: Limits;
+    probeMs: number;
+    onNotification: (message: pg.Notification) => void;
+    onLost: (error: Error) => void;
+  },
+) {
+  const client = createClient(databaseUrl, options.limits, applicationName);
+  let probe: NodeJS.Timeout | undefined;
+  let lost = false;
+  let closed = false;
+  let last: Promise<unknown> = Promise.resolve();
 
   /** Runs statements one after another, as the driver requires. */
-  ask<Row extends pg.QueryResultRow>(text: string, values?: string[]): Promise<pg.QueryResult<Row>> {
-    const asked = this.#last.then(() => this.#client.query<Row>(text, values));
-    this.#last = asked.catch(() => undefined);
+  const ask = <Row extends pg.QueryResultRow>(text: string, values?: string[]): Promise<pg.QueryResult<Row>> => {
+    const asked = last.then(() => client.query<Row>(text, values));
+    last = asked.catch(() => undefined);
     return asked;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#probe);
-    await this.#client.end().catch(() => undefined);
-  }
-
-  #probeLater(): void {
-    if (this.#closed) return;
-    const probe = () =>
-      this.ask('SELECT 1').then(
-        () => this.#probeLater(),
-        (error) => this.#lose(error),
-      );
-    this.#probe = setTimeout(probe, this.#probeMs).unref();
-  }
-
-  #lose(error: Error): void {
-    if (this.#lost) return;
-    this.#lost = true;
-    void this.close();
-    this.#onLost(error);
-  }
+  };
+  const close = async () => {
+    closed = true;
+    clearTimeout(probe);
+    await client.end().catch(() => undefined);
+  };
+  const lose = (error: Error) => {
+    if (lost) return;
+    lost = true;
+    void close();
+    options.onLost(error);
+  };
+  const probeLater = () => {
+    if (closed) return;
+    probe = setTimeout(() => ask('SELECT 1').then(probeLater, lose), options.probeMs).unref();
+  };
+  const open = async (statement: string) => {
+    try {
+      await client.connect();
+      await ask(statement);
+    } catch (error) {
+      lose(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
+    probeLater();
+  };
+  client.on('notification', options.onNotification);
+  client.on('error', lose);
+  client.on('end', () => lose(new Error('The connection was closed.')));
+  return { open, ask, close };
 }

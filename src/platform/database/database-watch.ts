@@ -21,7 +21,8 @@ export class DatabaseWatch {
   readonly #database: Database;
   readonly #gapMs: number;
   readonly #timer: NodeJS.Timeout;
-  #seen: ObservedPeriod | undefined;
+  /** Undefined at first; during an outage, the last value. */
+  seen: ObservedPeriod | undefined;
   #looking = false;
 
   constructor(database: Database, { lookMs = LOOK_MS, gapMs = GAP_SECONDS * 1000 } = {}) {
@@ -32,11 +33,6 @@ export class DatabaseWatch {
     void this.look();
   }
 
-  /** Undefined at first; during an outage, the last value. */
-  get seen(): ObservedPeriod | undefined {
-    return this.#seen;
-  }
-
   /** Checks now; runs periodically by itself. */
   async look(): Promise<void> {
     if (this.#looking) return;
@@ -44,7 +40,7 @@ export class DatabaseWatch {
     try {
       const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now`.execute(this.#database);
       const now = rows[0]?.now;
-      if (now) this.#seen = { since: this.#unbrokenUntil(now), until: now };
+      if (now) this.seen = { since: this.#unbrokenUntil(now), until: now };
     } catch {
       // The users of the database report the error; here it shows as a gap.
     } finally {
@@ -57,7 +53,7 @@ export class DatabaseWatch {
   }
 
   #unbrokenUntil(now: Date): Date {
-    const { since, until } = this.#seen ?? { since: now, until: now };
+    const { since, until } = this.seen ?? { since: now, until: now };
     return Math.abs(now.getTime() - until.getTime()) <= this.#gapMs ? since : now;
   }
 }
@@ -72,7 +68,7 @@ export function observedFor(seconds: number, seen: ObservedPeriod | undefined): 
     AND NOT ${isStale(sql`${seen.until}::timestamptz`, GAP_SECONDS)})`;
 }
 
-/** Tests whether a time is more than so many seconds ago, or as far in the future because the clock was set back: the clock was set back. */
+/** Tests whether a time is more than so many seconds ago, or as far in the future: the clock was set back. */
 export function isStale(time: RawBuilder<unknown>, seconds: number): RawBuilder<boolean> {
   const so = sql`make_interval(secs => ${seconds})`;
   return sql<boolean>`(${time} NOT BETWEEN now() - ${so} AND now() + ${so})`;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../telemetry/log.ts';
-import { HEARTBEAT_LIMITS, WatchedClient } from './client.ts';
+import { HEARTBEAT_LIMITS, type WatchedClient, watchedClient } from './client.ts';
 
 const CHANNEL = 'locks_wanted';
 const RETRY_MS = 100;
@@ -75,7 +75,8 @@ export class Locks {
       release();
     };
     try {
-      const client = await this.#connect();
+      this.#connection ??= this.#open();
+      const client = await this.#connection;
       const { rows } = await client.ask<{ taken: boolean }>(
         `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken`,
         [name],
@@ -84,7 +85,9 @@ export class Locks {
       if (rows[0]?.taken && this.#held.get(name) === entry) {
         entry.taken = true;
         if (this.#ending) holder.onWanted();
-        return { release: () => this.#release(client, name).finally(forget) };
+        const unlock = () => client.ask('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name]);
+        // A lock whose connection has broken is gone.
+        return { release: () => unlock().then(forget, forget) };
       }
       await client.ask('SELECT pg_notify($1, $2)', [CHANNEL, name]);
     } catch (error) {
@@ -95,19 +98,9 @@ export class Locks {
     return undefined;
   }
 
-  async #release(client: WatchedClient, name: string): Promise<void> {
-    // The lock is gone with its connection.
-    await client.ask('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(() => undefined);
-  }
-
-  #connect(): Promise<WatchedClient> {
-    this.#connection ??= this.#open();
-    return this.#connection;
-  }
-
   async #open(): Promise<WatchedClient> {
     let own: number | undefined;
-    const client = new WatchedClient(this.#databaseUrl, 'inlet locks', {
+    const client = watchedClient(this.#databaseUrl, 'inlet locks', {
       limits: HEARTBEAT_LIMITS,
       probeMs: PROBE_MS,
       onNotification: ({ payload = '', processId }) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../telemetry/log.ts';
-import { HEARTBEAT_LIMITS, WatchedClient } from './client.ts';
+import { HEARTBEAT_LIMITS, type Limits, type WatchedClient, watchedClient } from './client.ts';
 import type { Database } from './kysely.ts';
 
 const RECONNECT_MS = 1_000;
@@ -21,8 +21,7 @@ export interface Subscription {
 export class Notifications {
   readonly #databaseUrl: string;
   readonly #log: Logger;
-  readonly #probeMs: number;
-  readonly #limits: typeof HEARTBEAT_LIMITS;
+  readonly #options: { probeMs?: number; limits?: Limits };
   readonly #channels = new Map<string, Set<NotificationListener>>();
   #client: WatchedClient | undefined;
   #open = false;
@@ -30,11 +29,10 @@ export class Notifications {
   #closed = false;
 
   /** @param options.probeMs interval of the query that checks whether the idle connection still works */
-  constructor(databaseUrl: string, log: Logger, { probeMs = PROBE_MS, limits = HEARTBEAT_LIMITS } = {}) {
+  constructor(databaseUrl: string, log: Logger, options: { probeMs?: number; limits?: Limits } = {}) {
     this.#databaseUrl = databaseUrl;
     this.#log = log;
-    this.#probeMs = probeMs;
-    this.#limits = limits;
+    this.#options = options;
   }
 
   /** Calls the listener for each notification of a channel, and once without a payload whenever listening starts. */
@@ -56,9 +54,10 @@ export class Notifications {
   #connect(): void {
     if (this.#closed) return;
     this.#open = false;
-    const client = new WatchedClient(this.#databaseUrl, 'inlet listener', {
-      limits: this.#limits,
-      probeMs: this.#probeMs,
+    const client = watchedClient(this.#databaseUrl, 'inlet listener', {
+      limits: HEARTBEAT_LIMITS,
+      probeMs: PROBE_MS,
+      ...this.#options,
       onNotification: ({ channel, payload }) => {
         for (const hear of this.#channels.get(channel) ?? []) hear(payload);
       },
@@ -73,11 +72,8 @@ export class Notifications {
     client.open('SELECT 1').then(
       () => {
         this.#open = true;
-        void this.#begin(
-          client,
-          [...this.#channels.keys()],
-          [...this.#channels.values()].flatMap((hearing) => [...hearing]),
-        );
+        const hearing = [...this.#channels.values()].flatMap((each) => [...each]);
+        void this.#begin(client, [...this.#channels.keys()], hearing);
       },
       () => undefined,
     );

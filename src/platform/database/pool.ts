@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { withTimeout } from '../process/timeout.ts';
 import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, REQUEST_LIMITS } from './client.ts';
 import { isDatabaseOutage } from './retry.ts';
 
@@ -22,6 +23,8 @@ interface PoolOptions {
 /** Creates a pool. `bigint` columns are returned as numbers: all stay far below 2^53. */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const limits = options.limits ?? REQUEST_LIMITS;
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, Number);
   const pool = new pg.Pool({
     ...limitedConnection(limits),
     connectionTimeoutMillis: LINE_MS,
@@ -32,12 +35,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
     idleTimeoutMillis: 30_000,
     application_name: options.applicationName ?? 'inlet',
     options: options.schema ? `-c search_path=${options.schema}` : undefined,
-    types: {
-      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-        oid === INT8 && format !== 'binary'
-          ? Number
-          : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
-    },
+    types,
   });
   // A broken connection without a listener would end the process: the pool removes its own while a connection is in
   // use. The pool also reports idle ones.
@@ -53,9 +51,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   const end = pool.end.bind(pool) as () => Promise<void>;
   return Object.assign(pool, {
     end: async () => {
-      const over = new AbortController();
-      await Promise.race([end(), sleep(END_MS, undefined, { signal: over.signal }).catch(() => undefined)]);
-      over.abort();
+      await withTimeout(end(), END_MS, 'The pool does not close.').catch(() => undefined);
       for (const client of clients) client.connection.stream.destroy();
     },
   });
@@ -74,13 +70,14 @@ export function withConnectRetry<Pool extends pg.Pool>(pool: Pool, waitMs: numbe
   const isBack = async (until: number) => {
     while (performance.now() < until) {
       await sleep(PAUSE_MS);
-      const client = await connect().catch((error) => {
-        if (!isDatabaseOutage(error)) throw error;
-        return undefined;
-      });
-      if (!client) continue;
-      client.release();
-      return;
+      const isOver = await connect().then(
+        (client) => {
+          client.release();
+          return true;
+        },
+        (error) => !isDatabaseOutage(error),
+      );
+      if (isOver) return;
     }
   };
   const patient = async () => {
@@ -93,8 +90,7 @@ export function withConnectRetry<Pool extends pg.Pool>(pool: Pool, waitMs: numbe
         trial ??= isBack(until).finally(() => {
           trial = undefined;
         });
-        // The next attempt meets the same error.
-        await trial.catch(() => undefined);
+        await trial;
       }
     }
   };

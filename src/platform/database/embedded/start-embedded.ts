@@ -15,21 +15,16 @@ const POLL_MS = 50;
 /** A keeper whose starter was killed before registering it exits within this time. */
 const PATIENCE_MS = 5_000;
 
-export interface EmbeddedServer {
-  /** URL of Inlet's database. It contains the password. */
-  databaseUrl: string;
-  /** Stops using the server. Waits until it has stopped, unless other processes use it. */
-  stop(): Promise<void>;
-}
-
 /**
  * Runs the embedded PostgreSQL of a data folder while this process lives, also after an execve. Concurrent processes
  * share one server. Needs Node.
  *
  * @param dataDir an absolute path; created when missing
+ * @returns the URL of Inlet's database, with the password, and a function that stops using the server: it waits until
+ *   the server has stopped, unless other processes use it
  * @throws {EmbeddedDatabaseError}
  */
-export async function startEmbedded(dataDir: string): Promise<EmbeddedServer> {
+export async function startEmbedded(dataDir: string) {
   const paths = embeddedPaths(dataDir);
   let unregister: (() => void) | undefined;
   const stop = async () => {

@@ -1,10 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Criterion, Entry, IndexedList, Key, Order, Part, Position, Slice, Term } from './listing.ts';
-
-function allOf(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
-  if (conditions.length === 0) return sql<SqlBool>`true`;
-  return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
-}
+import { allOf } from './listing.ts';
 
 /** The columns of a key, as `selectKey` names them. */
 type Row = Record<`k${number}`, string>;

@@ -51,13 +51,17 @@ export function hasValue(column: Expression<unknown>, value: string): Condition 
 
 /** Tests whether a text, in lower case already, contains all the words. */
 export function containsWords(text: Expression<unknown>, words: readonly string[]): RawBuilder<SqlBool> {
-  if (words.length === 0) return sql<SqlBool>`true`;
   const tests = words.map((word) => {
     const pattern = `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`;
     // Lowered as the text was (sql/0009), and compared as its index compares.
     return sql`${text} LIKE lower(${pattern}::text COLLATE "und-x-icu") COLLATE "default"`;
   });
-  return sql<SqlBool>`(${sql.join(tests, sql` AND `)})`;
+  return allOf(tests);
+}
+
+export function allOf(conditions: readonly Expression<unknown>[]): RawBuilder<SqlBool> {
+  if (conditions.length === 0) return sql<SqlBool>`true`;
+  return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
 }
 
 /** The rows of a table that a list has, their order, and what is shown of each. */
@@ -159,13 +163,7 @@ function isStretchOf(value: Condition, condition: Condition): boolean {
 }
 
 function anyOf(groups: readonly (readonly Condition[])[]): Condition {
-  const tests = groups.map(
-    (group) =>
-      sql`(${sql.join(
-        group.map(({ test }) => test),
-        sql` AND `,
-      )})`,
-  );
+  const tests = groups.map((group) => allOf(group.map(({ test }) => test)));
   return {
     test: sql<SqlBool>`(${sql.join(tests, sql` OR `)})`,
     costly: groups.flat().some(({ costly }) => costly),
