@@ -22,7 +22,7 @@ import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { Locks } from '#platform/database/locks.ts';
 import { Notifications } from '#platform/database/notifications.ts';
 import { createPool, withConnectRetry } from '#platform/database/pool.ts';
-import { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
+import { openWebAppFolder } from '#platform/http/answer/web-app-folder.ts';
 import { createQueue } from '#platform/queue/create-queue.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import { ConfigError } from '#platform/setting/value-kinds.ts';
@@ -66,7 +66,7 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   const catalogs = await loadCatalogs(config.metadataDir);
   const definitions = await loadDefinitions(config.workflowsDir);
   const { studioDir, jwt } = role === 'worker' ? { studioDir: undefined, jwt: undefined } : config;
-  const studio = studioDir ? await WebAppFolder.open(studioDir, 'STUDIO_DIR') : undefined;
+  const studio = studioDir ? await openWebAppFolder(studioDir, 'STUDIO_DIR') : undefined;
   const keys = jwt && (await openKeySet(jwt.keySet));
   const storage = overrides.storage ?? (await config.storage.open(config.uploadMemoryBytes));
   // Nothing below fails: a failed start must not leave connections open.

@@ -14,10 +14,10 @@ interface Asset {
 
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-/** The source of a file and its media type. */
+/** The media type of a file, and where it is. */
 interface AssetSource {
   type: string;
-  load(): Promise<Uint8Array<ArrayBuffer>>;
+  path(): string | URL;
 }
 
 /** Files of a page by name, loaded at the first request. */
@@ -57,12 +57,11 @@ export class Assets {
 
 /** Returns a file of an npm package, such as `package/path`. */
 export function packageFile(file: string, type: string): AssetSource {
-  const path = () => createRequire(import.meta.url).resolve(file);
-  return { type, load: async () => new Uint8Array(await readFile(path())) };
+  return { type, path: () => createRequire(import.meta.url).resolve(file) };
 }
 
-async function loadAsset({ type, load }: AssetSource): Promise<Asset> {
-  const content = await load();
+async function loadAsset({ type, path }: AssetSource): Promise<Asset> {
+  const content = new Uint8Array(await readFile(path()));
   return { content, type, etag: strongEtag(createHash('sha256').update(content).digest('base64url')) };
 }
 
@@ -72,10 +71,5 @@ async function loadAsset({ type, load }: AssetSource): Promise<Asset> {
  */
 export function browserModules(folder: URL): Record<string, AssetSource> {
   const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
-  return Object.fromEntries(
-    names.map((name) => {
-      const load = async () => new Uint8Array(await readFile(new URL(name, folder)));
-      return [name, { type: SCRIPT_TYPE, load }];
-    }),
-  );
+  return Object.fromEntries(names.map((name) => [name, { type: SCRIPT_TYPE, path: () => new URL(name, folder) }]));
 }

@@ -11,6 +11,7 @@ export function strongEtag(digest: string): string {
 export function matchesNone(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === '*') return true;
+  const opaque = (tag: string) => tag.replace(/^W\//, '');
   return (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some((candidate) => opaque(candidate) === opaque(etag));
 }
 
@@ -19,10 +20,6 @@ export function matchesNone(header: string | undefined, etag: string): boolean {
  */
 export function allowsRange(header: string | undefined, etag: string): boolean {
   return header === undefined || (header.trim() === etag && !etag.startsWith('W/'));
-}
-
-function opaque(etag: string): string {
-  return etag.startsWith('W/') ? etag.slice(2) : etag;
 }
 
 /** Responds with JSON and an entity tag of content and version, or 304. */

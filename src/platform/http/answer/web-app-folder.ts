@@ -14,39 +14,34 @@ const TYPES = { ...mimes, toml: 'application/toml; charset=utf-8' };
 /** A name of a file or folder: not hidden, no path separators. */
 const SEGMENT = /^[^./\\\0][^/\\\0]*$/;
 
-/** A folder with a built web application. */
-export class WebAppFolder {
-  readonly #root: string;
+export type WebAppFolder = Awaited<ReturnType<typeof openWebAppFolder>>;
 
-  private constructor(root: string) {
-    this.#root = root;
-  }
-
-  /** @throws {ConfigError} when the folder holds no application */
-  static async open(path: string, variable: string): Promise<WebAppFolder> {
-    const root = await realpath(path).catch(() => undefined);
-    const index = await stat(join(root ?? path, INDEX)).catch(() => undefined);
-    if (root !== undefined && index?.isFile()) return new WebAppFolder(root);
+/** Opens a folder with a built web application. @throws {ConfigError} when it holds none */
+export async function openWebAppFolder(path: string, variable: string) {
+  const root = await realpath(path).catch(() => undefined);
+  const index = await stat(join(root ?? path, INDEX)).catch(() => undefined);
+  if (root === undefined || !index?.isFile()) {
     throw new ConfigError(
       `${variable} is ${JSON.stringify(path)}; allowed is a folder that holds a built application, with an ${INDEX}.`,
     );
   }
+  return {
+    /** Returns a file by its path, or the index page for a route of the application. */
+    find: async (name: string): Promise<WebAppFile | undefined> => {
+      const segments = name.split('/').filter((segment) => segment !== '');
+      if (!segments.every((segment) => SEGMENT.test(segment))) return undefined;
+      const isPage = segments.length === 0 || extname(name) === '';
+      return (await readBelow(root, segments)) ?? (isPage ? readBelow(root, [INDEX]) : undefined);
+    },
+  };
+}
 
-  /** Returns a file by its path, or the index page for a route of the application. */
-  async find(path: string): Promise<WebAppFile | undefined> {
-    const segments = path.split('/').filter((segment) => segment !== '');
-    if (!segments.every((segment) => SEGMENT.test(segment))) return undefined;
-    const isPage = segments.length === 0 || extname(path) === '';
-    return (await this.#read(segments)) ?? (isPage ? this.#read([INDEX]) : undefined);
-  }
-
-  async #read(segments: readonly string[]): Promise<WebAppFile | undefined> {
-    const path = await realpath(join(this.#root, ...segments)).catch(() => undefined);
-    // A symbolic link may lead out of the folder.
-    if (!path?.startsWith(this.#root + sep)) return undefined;
-    const found = await stat(path);
-    if (!found.isFile() || found.size > MAX_BYTES) return undefined;
-    const content = new Uint8Array(await readFile(path));
-    return { content, type: getMimeType(path, TYPES) ?? 'application/octet-stream' };
-  }
+async function readBelow(root: string, segments: readonly string[]): Promise<WebAppFile | undefined> {
+  const path = await realpath(join(root, ...segments)).catch(() => undefined);
+  // A symbolic link may lead out of the folder.
+  if (!path?.startsWith(root + sep)) return undefined;
+  const found = await stat(path);
+  if (!found.isFile() || found.size > MAX_BYTES) return undefined;
+  const content = new Uint8Array(await readFile(path));
+  return { content, type: getMimeType(path, TYPES) ?? 'application/octet-stream' };
 }

@@ -61,16 +61,9 @@ export function allowOrigins(
   exposed: readonly string[] = [],
   { credentials = false }: { credentials?: boolean } = {},
 ): MiddlewareHandler {
-  const origin = [...trusted];
   const exposeHeaders = [...EXPOSED, ...exposed];
   const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-  const share = cors({
-    origin,
-    allowMethods,
-    exposeHeaders,
-    credentials,
-    maxAge: PREFLIGHT_SECONDS,
-  });
+  const share = cors({ origin: [...trusted], allowMethods, exposeHeaders, credentials, maxAge: PREFLIGHT_SECONDS });
   return async (c, next) => {
     if (trusted.length === 0) return next();
     const preflight = c.req.header('Access-Control-Request-Method') !== undefined;

@@ -31,12 +31,7 @@ export const INTERNAL_ERROR = refusal(
 export function handleErrors(app: Hono): void {
   app.onError(errorResponse);
   app.notFound((c) => sentence(c, notFound()));
-  app.use(
-    refuseMethods({
-      app,
-      onMethodNotAllowed: (c, methods) => sentence(c, methodNotAllowed(methods)),
-    }),
-  );
+  app.use(refuseMethods({ app, onMethodNotAllowed: (c, methods) => sentence(c, methodNotAllowed(methods)) }));
 }
 
 /** Logs a fault and responds without its details. */

@@ -22,7 +22,7 @@ declare module 'hono' {
 }
 
 /** Secret and polled paths, as in `AppParts`; the client is the peer by default. */
-type RequestOptions = { secrets: readonly string[]; untraced: readonly string[]; clientAddress: ClientAddress };
+type RequestOptions = { secrets?: readonly string[]; untraced?: readonly string[]; clientAddress?: ClientAddress };
 
 /** Clients may send any word as a method. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -35,7 +35,7 @@ const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  */
 export function requestContext(
   log: Logger,
-  { secrets = [], untraced = [], clientAddress = resolveClientsBehind([]) }: Partial<RequestOptions> = {},
+  { secrets = [], untraced = [], clientAddress = resolveClientsBehind([]) }: RequestOptions = {},
 ): MiddlewareHandler {
   return async (c, next) => {
     const started = performance.now();

@@ -128,7 +128,8 @@ export async function readForm(
     open?.destroy(error instanceof Error ? error : new Error(String(error)));
     await body.cancel();
     await Promise.all(handlers);
-    throw error instanceof HttpError ? closing(error) : error;
+    // The rest of the body is not read.
+    throw error instanceof HttpError ? error.with({ Connection: 'close' }) : error;
   }
 }
 
@@ -144,7 +145,8 @@ function checkHead({ headers }: Request, limits: FormLimits): string {
   }
   const boundary = parseParameters(type)?.parameters.boundary ?? '';
   if (boundary === '' || boundary.length > MAX_BOUNDARY) {
-    throw closing(brokenForm(`its boundary must have 1 to ${MAX_BOUNDARY} characters`));
+    const fault = `its boundary must have 1 to ${MAX_BOUNDARY} characters`;
+    throw brokenForm(fault).with({ Connection: 'close' });
   }
   return boundary;
 }
@@ -209,9 +211,4 @@ function openFile(parts: Parts, first: Buffer | undefined, maxBytes: number) {
     await chunk;
   };
   return { stream, finished };
-}
-
-/** Closes the connection, because the rest of the body is not read. */
-function closing(error: HttpError): HttpError {
-  return error.with({ Connection: 'close' });
 }

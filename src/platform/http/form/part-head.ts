@@ -1,17 +1,10 @@
-export interface PartHead {
-  name: string;
-  /** As sent; undefined for a part that is not declared as a file. */
-  filename: string | undefined;
-  /** In lower case, without parameters; may be empty. */
-  type: string;
-  charset: string | undefined;
-}
+export type PartHead = NonNullable<ReturnType<typeof parsePartHead>>;
 
 const LINE = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*(.*)$/s;
 const FOLD = /\r\n[ \t]+/g;
 
 /** Parses the head of a part in UTF-8; undefined if it is malformed. */
-export function parsePartHead(bytes: Uint8Array): PartHead | undefined {
+export function parsePartHead(bytes: Uint8Array) {
   const headers = new Map<string, string>();
   for (const line of new TextDecoder().decode(bytes).replace(FOLD, ' ').split('\r\n')) {
     const [, name, value] = LINE.exec(line) ?? [];
@@ -24,7 +17,9 @@ export function parsePartHead(bytes: Uint8Array): PartHead | undefined {
   if (disposition?.value !== 'form-data' || name === undefined) return undefined;
   return {
     name,
+    /** As sent; undefined for a part that is not declared as a file. */
     filename: decodeExtended(extended) ?? filename ?? extended,
+    /** In lower case, without parameters; may be empty. */
     type: contentType?.value ?? '',
     charset: contentType?.parameters.charset,
   };
@@ -52,17 +47,12 @@ export function decodeText(bytes: Uint8Array, charset: string): string | undefin
   }
 }
 
-/** A header value and its parameters by name, both in lower case. */
-interface ParameterizedValue {
-  value: string;
-  parameters: Readonly<Partial<Record<string, string>>>;
-}
-
 /**
- * Parses `form-data; name="a"`, or returns undefined. As clients write it, a quotation mark ends a value only before a
- * semicolon or the end, and a backslash escapes only itself and that mark.
+ * Parses `form-data; name="a"` into a value and its parameters by name, both in lower case; undefined if malformed. As
+ * clients write it, a quotation mark ends a value only before a semicolon or the end, and a backslash escapes only
+ * itself and that mark.
  */
-export function parseParameters(header: string): ParameterizedValue | undefined {
+export function parseParameters(header: string) {
   const parameters: Partial<Record<string, string>> = Object.create(null);
   const first = endOfPlain(header, 0);
   for (let at = first; ; ) {
@@ -78,17 +68,12 @@ export function parseParameters(header: string): ParameterizedValue | undefined 
   }
 }
 
-interface Text {
-  value: string;
-  end: number;
-}
-
-function readPlain(header: string, start: number): Text {
+function readPlain(header: string, start: number) {
   const end = endOfPlain(header, start);
   return { value: header.slice(start, end).trim(), end };
 }
 
-function readQuoted(header: string, start: number): Text | undefined {
+function readQuoted(header: string, start: number) {
   let value = '';
   for (let at = start; at < header.length; at += 1) {
     const character = header[at];

@@ -14,9 +14,6 @@ export class ClientDisconnected extends Error {
   override name = 'ClientDisconnected';
 }
 
-/** Size of one read: each chunk costs every stage of an upload the same, whatever its size. */
-const CHUNK_BYTES = 256 * 1024;
-
 /** Unread bytes that pause the client. */
 const MUCH_BYTES = 256 * 1024;
 
@@ -133,47 +130,14 @@ function messageChunks(message: IncomingMessage): ChunkSource {
 
 /** Reads from a server other than ours. */
 function streamChunks(body: ReadableStream<Uint8Array>): ChunkSource {
-  const { next, cancel } = openStream(body);
+  const reader = body.getReader();
   const count = new ChunkCount();
   return {
     next: async () => {
-      const chunk = await next();
-      if (chunk && count.add(chunk.length)) throw TINY_CHUNKS();
-      return chunk;
+      const { value } = await reader.read();
+      if (value && count.add(value.length)) throw TINY_CHUNKS();
+      return value;
     },
-    cancel,
-  };
-}
-
-/** Reads chunks as large as possible; Deno's bodies come in 64 KiB by default. */
-function openStream(body: ReadableStream<Uint8Array>): ChunkSource {
-  const large = byteReader(body);
-  if (large) {
-    let spare = new ArrayBuffer(CHUNK_BYTES);
-    return {
-      next: async () => {
-        const { value } = await large.read(new Uint8Array(spare));
-        if (!value || value.length === 0) return undefined;
-        // A few kept bytes must not hold a large buffer: a slow connection sends thousands of such chunks.
-        const few = value.length < CHUNK_BYTES / 2;
-        spare = few ? value.buffer : new ArrayBuffer(CHUNK_BYTES);
-        return few ? value.slice() : value;
-      },
-      cancel: () => large.cancel(),
-    };
-  }
-  const reader = body.getReader();
-  return {
-    next: async () => (await reader.read()).value,
     cancel: () => reader.cancel(),
   };
-}
-
-/** Returns undefined for a stream without BYOB support. */
-function byteReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
-  try {
-    return body.getReader({ mode: 'byob' });
-  } catch {
-    return undefined;
-  }
 }

@@ -19,23 +19,15 @@ export const PageQuery = z.object({
   }),
 });
 
-export interface PageRequest {
-  /** Undefined for all. */
-  limit: number | undefined;
-  /** 0 when the page begins at a cursor. */
-  offset: number;
-  position: Position | undefined;
-}
-
-/** Parses `limit`, `offset` and `cursor`, which replaces the offset. @throws {HttpError} 400 */
-export function parsePage(query: Record<string, string>, order: Order, defaultLimit: number | undefined): PageRequest {
+/** Parses `limit` (undefined for all), `offset` and `cursor`, which replaces the offset. @throws {HttpError} 400 */
+export function parsePage(query: Record<string, string>, order: Order, defaultLimit: number | undefined) {
   const { limit = defaultLimit, offset = 0, cursor } = parseInput(PageQuery, query);
   const position = cursor ? decodeCursor(order, cursor) : undefined;
   return { limit, offset: position ? 0 : offset, position };
 }
 
 export interface PageFacts {
-  page: PageRequest;
+  page: ReturnType<typeof parsePage>;
   order: Order;
   /** Keys of the first and last row; undefined for an empty page. */
   first: Key | undefined;

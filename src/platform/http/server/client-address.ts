@@ -65,12 +65,9 @@ const BARE = /^[\da-f:.]{2,45}$/i;
 /**
  * Yields the addresses in `X-Forwarded-For` from right to left, undefined if malformed. Clients control the left part.
  */
-function* byForwardedFor(header: string): Generator<string | undefined> {
-  for (let end = header.length; end >= 0; ) {
-    const comma = end === 0 ? -1 : header.lastIndexOf(',', end - 1);
-    yield addressOf(header.slice(comma + 1, end).trim());
-    end = comma;
-  }
+function byForwardedFor(header: string): Iterable<string | undefined> {
+  const nodes = header.split(',').toReversed().values();
+  return nodes.map((node) => addressOf(node.trim()));
 }
 
 /**
