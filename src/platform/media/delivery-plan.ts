@@ -35,13 +35,7 @@ export interface Cut {
 }
 
 /** The plan for a file that plays everywhere. */
-export interface DeliveryPlan {
-  format: 'mp4' | 'ipod';
-  mediatype: 'video/mp4' | 'audio/mp4';
-  extension: 'mp4' | 'm4a';
-  video: StreamPlan | undefined;
-  audio: StreamPlan | undefined;
-}
+export type DeliveryPlan = ReturnType<typeof planDelivery>;
 
 export const USUAL_QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
 
@@ -69,14 +63,15 @@ const AAC_RATES = [32_000, 44_100, 48_000];
  * @param encodeAll encodes even streams that could be copied
  * @param cut keeps only parts, which are always encoded
  */
-export function planDelivery(info: Deliverable, quality = USUAL_QUALITY, encodeAll = false, cut?: Cut): DeliveryPlan {
+export function planDelivery(info: Deliverable, quality = USUAL_QUALITY, encodeAll = false, cut?: Cut) {
   const copying = !encodeAll && !cut;
   const timed = copying && TIMED.includes(info.recording.demuxer);
   const video = info.video && videoPlan(info.video, quality, timed, cut);
   const audio = info.audio && audioPlan(info.audio, timed || (copying && info.recording.demuxer === 'aac'), cut);
-  return info.video
-    ? { format: 'mp4', mediatype: 'video/mp4', extension: 'mp4', video, audio }
-    : { format: 'ipod', mediatype: 'audio/mp4', extension: 'm4a', video, audio };
+  const file = info.video
+    ? ({ format: 'mp4', mediatype: 'video/mp4', extension: 'mp4' } as const)
+    : ({ format: 'ipod', mediatype: 'audio/mp4', extension: 'm4a' } as const);
+  return { ...file, video, audio };
 }
 
 function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean, cut?: Cut): StreamPlan {

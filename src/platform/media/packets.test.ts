@@ -96,7 +96,7 @@ describe('Peaks', () => {
     for (const chunk of chunks) peaks.add(chunk);
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
     expect(peaks.done).toBe(bytes / 2 / expected);
-    return [...peaks.columns()];
+    return [...peaks.columns];
   };
 
   it('are the loudest samples of each part, up or down, the last of all that come later', () => {

@@ -100,12 +100,7 @@ export async function readPictureTimes(
 }
 
 /** The result of reading a whole file. */
-export interface Scan {
-  /** Milliseconds from the first packet to the end of the last; null without packets. */
-  duration: number | null;
-  /** Packets by stream. */
-  packets: ReadonlyMap<number, number>;
-}
+export type Scan = ReturnType<PacketTimeline['end']>;
 
 /** Reads the times of all packets of some streams, without decoding. */
 export async function scanPackets(
@@ -140,13 +135,15 @@ export class PacketTimeline {
     );
   }
 
-  end(): Scan {
+  end() {
     this.lines.end();
     const extents = [...this.#extents.values()].filter(({ first }) => first !== Infinity);
     const first = Math.min(...extents.map((extent) => extent.first));
     const end = Math.max(...extents.map(endOfStream));
     return {
+      /** Milliseconds from the first packet to the end of the last; null without packets. */
       duration: extents.length > 0 ? Math.max(0, Math.round((end - first) * 1000)) : null,
+      /** Packets by stream. */
       packets: new Map([...this.#extents].map(([index, { packets }]) => [index, packets])),
     };
   }

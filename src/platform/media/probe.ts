@@ -65,17 +65,10 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   }
   const declared = Number(report.format?.duration ?? 0) * 1000;
   const indexed = declared > 0 && !WITHOUT_DURATION.includes(recording.demuxer);
-  const scan = indexed
-    ? undefined
-    : await scanPackets(
-        tools,
-        recording,
-        streams.map(({ index }) => index),
-        { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS },
-      );
-  if (scan && scan.duration === null) {
-    throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
-  }
+  const indexes = streams.map(({ index }) => index);
+  const limits = { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS };
+  const scan = indexed ? undefined : await scanPackets(tools, recording, indexes, limits);
+  if (scan?.duration === null) throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
   return {
     recording,
     duration: scan?.duration ?? Math.round(declared),

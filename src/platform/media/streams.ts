@@ -1,44 +1,8 @@
 import { z } from 'zod';
 
 /** A video stream. Sizes are those of the picture as shown, after rotation. */
-export interface VideoStream {
-  type: 'video';
-  index: number;
-  codec: string;
-  profile: string | null;
-  pixelFormat: string | null;
-  width: number;
-  height: number;
-  /** Width of a pixel divided by its height. */
-  pixelAspect: number;
-  /** Degrees by which players rotate the picture. */
-  rotation: number;
-  interlaced: boolean;
-  /** Average frames per second. */
-  frameRate: number | null;
-  /** The lowest rate that loses no frame. Differs from the average if frames come irregularly. */
-  peakFrameRate: number | null;
-  frameCount: number | null;
-  /** Bits per second. */
-  bitRate: number | null;
-}
-
-/** An audio stream. */
-export interface AudioStream {
-  type: 'audio';
-  index: number;
-  codec: string;
-  profile: string | null;
-  channels: number;
-  /** Samples per second. */
-  samplingRate: number | null;
-  bitDepth: number | null;
-  frameCount: number | null;
-  bitRate: number | null;
-  /** True if the file asks players to choose this stream. */
-  preferred: boolean;
-}
-
+export type VideoStream = ReturnType<typeof videoStream>;
+export type AudioStream = ReturnType<typeof audioStream>;
 export type MediaStream = VideoStream | AudioStream;
 
 const text = z.string().optional();
@@ -103,40 +67,47 @@ export function isEncrypted(report: Report): boolean {
   return report.streams.some((stream) => PROTECTED.includes(stream.codec_tag_string ?? ''));
 }
 
-function videoStream(stream: StreamReport): VideoStream {
+function videoStream(stream: StreamReport) {
   const rotation = rotationOf(stream);
   const sideways = Math.abs(rotation) % 180 === 90;
   const [width, height] = [stream.width ?? 0, stream.height ?? 0];
   const aspect = fraction(stream.sample_aspect_ratio?.replace(':', '/')) ?? 1;
   return {
-    type: 'video',
+    type: 'video' as const,
     index: stream.index,
     codec: stream.codec_name ?? 'unknown',
     profile: profileOf(stream),
     pixelFormat: stream.pix_fmt ?? null,
     width: sideways ? height : width,
     height: sideways ? width : height,
+    /** Width of a pixel divided by its height. */
     pixelAspect: sideways ? 1 / aspect : aspect,
+    /** Degrees by which players rotate the picture. */
     rotation,
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order ?? ''),
+    /** Average frames per second. */
     frameRate: fraction(stream.avg_frame_rate),
+    /** The lowest rate that loses no frame. Differs from the average if frames come irregularly. */
     peakFrameRate: fraction(stream.r_frame_rate),
     frameCount: count(stream.nb_frames ?? statistics(stream, 'NUMBER_OF_FRAMES')),
+    /** Bits per second. */
     bitRate: count(stream.bit_rate ?? statistics(stream, 'BPS')),
   };
 }
 
-function audioStream(stream: StreamReport): AudioStream {
+function audioStream(stream: StreamReport) {
   return {
-    type: 'audio',
+    type: 'audio' as const,
     index: stream.index,
     codec: stream.codec_name ?? 'unknown',
     profile: profileOf(stream),
     channels: stream.channels ?? 0,
+    /** Samples per second. */
     samplingRate: count(stream.sample_rate),
     bitDepth: count(stream.bits_per_raw_sample) ?? (stream.bits_per_sample || null),
     frameCount: count(stream.nb_frames ?? statistics(stream, 'NUMBER_OF_FRAMES')),
     bitRate: count(stream.bit_rate ?? statistics(stream, 'BPS')),
+    /** True if the file asks players to choose this stream. */
     preferred: stream.disposition?.default === 1,
   };
 }

@@ -106,23 +106,16 @@ const READ_MS = 600_000;
 const FEW_FRAMES = 500;
 
 /** The layout of a timeline sheet. The picture at time t is tile `floor(t / intervalMs)`, counted in rows. */
-export interface Timeline {
-  imageCount: number;
-  columns: number;
-  rows: number;
-  tileWidth: number;
-  tileHeight: number;
-  intervalMs: number;
-}
+export type Timeline = ReturnType<typeof timelineLayout>;
 
-interface TimelineOptions extends RunLimits {
-  /** Path for the uncompressed tiles, which are not removed. */
+export interface PreviewOptions extends RunLimits {
+  /** Path for the uncompressed picture, which is not removed. */
   scratch: string;
   onProgress: (fraction: number) => void;
 }
 
 /** Returns the layout of the timeline of a recording. */
-export function timelineLayout(durationMs: number, tile: Size): Timeline {
+export function timelineLayout(durationMs: number, tile: Size) {
   const intervalMs = Math.max(SHORTEST_INTERVAL_MS, Math.ceil(durationMs / MAX_TILES));
   const imageCount = Math.min(MAX_TILES, Math.max(1, Math.ceil(durationMs / intervalMs)));
   const columns = Math.min(MAX_COLUMNS, imageCount);
@@ -136,7 +129,7 @@ export function timelineLayout(durationMs: number, tile: Size): Timeline {
  *
  * @throws {MediaFailure}
  */
-export async function writeTimeline(source: VideoSource, target: string, options: TimelineOptions): Promise<Timeline> {
+export async function writeTimeline(source: VideoSource, target: string, options: PreviewOptions): Promise<Timeline> {
   const { tools, info, video } = source;
   const tile = fitInto(video, TILE);
   const layout = timelineLayout(info.duration, tile);
@@ -163,7 +156,7 @@ async function decodeTiles({ tools, info, video }: VideoSource, layout: Timeline
 }
 
 /** Decodes each tile after a seek. */
-async function seekTiles({ tools, info, video }: VideoSource, layout: Timeline, options: TimelineOptions) {
+async function seekTiles({ tools, info, video }: VideoSource, layout: Timeline, options: PreviewOptions) {
   const tiles: Buffer[] = [];
   for (let i = 0; i < layout.imageCount; i++) {
     const seconds = (((i + 0.5) * layout.intervalMs) / 1000).toFixed(3);

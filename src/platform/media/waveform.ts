@@ -3,7 +3,8 @@ import { ffmpegArguments, recordingInput, type Size } from './ffmpeg-command.ts'
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream } from './streams.ts';
 import type { MediaTools } from './tools/locate-tools.ts';
-import { type RunLimits, runTool } from './tools/run-tool.ts';
+import { runTool } from './tools/run-tool.ts';
+import type { PreviewOptions } from './video-previews.ts';
 
 const SIZE: Size = { width: 1920, height: 240 };
 const SAMPLING_RATE = 8000;
@@ -11,19 +12,13 @@ const COLOUR = [0x3b, 0x6e, 0xa5, 0xff];
 /** Quiet recordings are amplified, but silence is not amplified to noise. */
 const QUIETEST_PEAK = 0.05;
 
-interface WaveformOptions extends RunLimits {
-  /** Path for the uncompressed picture, which is not removed. */
-  scratch: string;
-  onProgress: (fraction: number) => void;
-}
-
 /** Writes a PNG with a transparent background that shows the loudness of a recording over time. */
 export async function writeWaveform(
   tools: MediaTools,
   info: MediaInfo,
   audio: AudioStream,
   target: string,
-  options: WaveformOptions,
+  options: PreviewOptions,
 ): Promise<void> {
   // ffmpeg's own filter keeps every sample in memory: gigabytes for a long lecture.
   const peaks = new Peaks(SIZE.width, (info.duration / 1000) * SAMPLING_RATE);
@@ -37,7 +32,7 @@ export async function writeWaveform(
       options.onProgress(Math.min(1, peaks.done));
     },
   });
-  await writeFile(options.scratch, draw(peaks.columns(), SIZE.height));
+  await writeFile(options.scratch, draw(peaks.columns, SIZE.height));
   const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgba', '-s', `${SIZE.width}x${SIZE.height}`];
   const png = ['-frames:v', '1', '-c:v', 'png', '-update', '1', '-f', 'image2'];
   const input = { path: options.scratch, options: raw };
@@ -46,20 +41,21 @@ export async function writeWaveform(
 
 /** Finds the loudest sample of each part of a recording that arrives in chunks. */
 export class Peaks {
-  readonly #columns: Float64Array;
+  /** The peaks, from 0 to 1. */
+  readonly columns: Float64Array;
   readonly #samplesPerColumn: number;
   #samples = 0;
   #half: number | undefined;
 
   /** @param samples the expected number of samples */
   constructor(columns: number, samples: number) {
-    this.#columns = new Float64Array(columns);
+    this.columns = new Float64Array(columns);
     this.#samplesPerColumn = Math.max(1, samples / columns);
   }
 
   /** The fraction of the expected samples that has arrived. */
   get done(): number {
-    return this.#samples / (this.#samplesPerColumn * this.#columns.length);
+    return this.#samples / (this.#samplesPerColumn * this.columns.length);
   }
 
   /** @param chunk signed 16-bit little-endian samples, split anywhere */
@@ -74,15 +70,10 @@ export class Peaks {
     if (at < chunk.length) this.#half = chunk[at];
   }
 
-  /** The peaks, from 0 to 1. */
-  columns(): Float64Array {
-    return this.#columns;
-  }
-
   #sample(low: number, high: number): void {
     const value = Math.abs(((high << 24) >> 16) | low) / 32_768;
-    const column = Math.min(this.#columns.length - 1, Math.floor(this.#samples / this.#samplesPerColumn));
-    if (value > (this.#columns[column] ?? 0)) this.#columns[column] = value;
+    const column = Math.min(this.columns.length - 1, Math.floor(this.#samples / this.#samplesPerColumn));
+    if (value > (this.columns[column] ?? 0)) this.columns[column] = value;
     this.#samples += 1;
   }
 }

@@ -66,15 +66,8 @@ export async function checkMxf(file: FileHandle, size: number): Promise<Finding 
   return MXF_OPEN.includes(header.status) && !(await endsWithMxfIndex(file, size)) ? UNFINISHED : undefined;
 }
 
-interface MxfPartition {
-  status: number;
-  /** The position of the last partition; 0 when unknown. */
-  footer: number;
-  /** The end of its metadata and index. */
-  end: number;
-}
-
-async function readMxfPartition(file: FileHandle, at: number): Promise<MxfPartition | undefined> {
+/** Reads a partition: the position of the footer (0 when unknown), and the end of its metadata and index. */
+async function readMxfPartition(file: FileHandle, at: number) {
   if (!Number.isSafeInteger(at)) return undefined;
   const bytes = await read(file, at, MXF_PACK_BYTES);
   // A key, a length of one byte or of as many as its low bits say, and the pack.

@@ -2,18 +2,13 @@ import { constants } from 'node:fs';
 import { access, chmod } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
+import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../setting/value-kinds.ts';
 
 /** The absolute paths of the media tools. */
 export interface MediaTools {
   ffmpeg: string;
   ffprobe: string;
-}
-
-/** The configured paths of the tools. */
-interface ToolPaths {
-  ffmpegPath: string | undefined;
-  ffprobePath: string | undefined;
 }
 
 /**
@@ -23,7 +18,7 @@ interface ToolPaths {
  * @throws {ConfigError} naming the variable to set
  */
 export async function locateTools(
-  config: ToolPaths,
+  config: Pick<Config, 'ffmpegPath' | 'ffprobePath'>,
   // biome-ignore lint/style/noProcessEnv: PATH is the system's setting, not one of Inlet's
   searchPath = process.env.PATH,
 ): Promise<MediaTools> {

@@ -2,17 +2,10 @@ import { lstat, readdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MediaFailure } from './media-failure.ts';
 
-const WATCH: Watch = {
-  intervalMs: 1000,
-  reserve: (bytes) => Math.min(2 ** 30, bytes * 0.05),
-};
+/** The limits that apply to all outputs; `reserve` is the number of bytes to keep free on a disk of a given size. */
+const WATCH = { intervalMs: 1000, reserve: (bytes: number) => Math.min(2 ** 30, bytes * 0.05) };
 
-/** The limits that apply to all outputs. */
-export interface Watch {
-  intervalMs: number;
-  /** The number of bytes to keep free on a disk of a given size. */
-  reserve: (bytes: number) => number;
-}
+export type Watch = typeof WATCH;
 
 /** The file or folder that is being written. */
 export interface OutputLimit {

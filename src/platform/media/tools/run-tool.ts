@@ -64,10 +64,7 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
   const { foreign = false } = options;
   const explain = options.explain ?? ((log, ending) => failureFromLog(basename(path), log, ending));
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
+    signal?.throwIfAborted();
     // In a separate process group, so that Ctrl-C reaches only this process, which then decides.
     const stdin = foreign ? 'ignore' : 'pipe';
     const child = spawn(path, args, { cwd, env, stdio: [stdin, 'pipe', 'pipe'], detached: true });
