@@ -17,14 +17,10 @@ export function runAfter(ms: number, run: () => void): () => void {
 }
 
 /** A countdown that can be paused. */
-export interface Clock {
-  hold(): void;
-  resume(): void;
-  stop(): void;
-}
+export type Clock = ReturnType<typeof startClock>;
 
 /** Calls back once when the clock has run for so many milliseconds, without pauses. */
-export function startClock(ms: number, run: () => void): Clock {
+export function startClock(ms: number, run: () => void) {
   let left = ms;
   let since = performance.now();
   let cancel: (() => void) | undefined = runAfter(left, run);
@@ -73,13 +69,7 @@ export function startTolerantTimer(ms: number, late: () => void): () => void {
 
 /** Settles like the promise, or rejects with the message after so many milliseconds. */
 export async function withTimeout<T>(promise: Promise<T>, ms: number, message: string): Promise<T> {
-  let cancel: () => void = () => undefined;
-  const late = new Promise<never>((_, reject) => {
-    cancel = startTolerantTimer(ms, () => reject(new Error(message)));
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    cancel();
-  }
+  const late = Promise.withResolvers<never>();
+  const cancel = startTolerantTimer(ms, () => late.reject(new Error(message)));
+  return Promise.race([promise, late.promise]).finally(cancel);
 }

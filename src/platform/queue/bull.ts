@@ -112,7 +112,10 @@ export class BullQueue implements WorkQueue {
         ...REMOVAL,
       },
     );
-    return worker.watchStart();
+    worker.waitUntilReady().catch(() => {
+      worker.broken = true;
+    });
+    return worker;
   }
 
   queues(): Queue[] {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Worker } from 'bullmq';
 import { withTimeout } from '../process/timeout.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Consumer, JobData } from './work-queue.ts';
+import type { Consumer, JobData, Processor } from './work-queue.ts';
 
 /** An idle worker asks for a job every five seconds. */
 const SILENCE_MS = 20_000;
@@ -12,8 +12,8 @@ const GOODBYE_MS = 3_000;
 
 interface ConsumerOptions {
   concurrency: number;
-  process(data: JobData, report: (percent: number) => void): Promise<void>;
-  start(process: ConsumerOptions['process'], concurrency: number): WatchedWorker;
+  process: Processor;
+  start(process: Processor, concurrency: number): WatchedWorker;
   check(): Promise<void>;
   log: Logger;
   /** Longest time without asking for work despite free places. */
@@ -171,14 +171,6 @@ export class WatchedWorker extends Worker<JobData, void> {
   broken = false;
   /** Frees the worker's connection. */
   release: () => void = () => undefined;
-
-  /** Detects a failed start. Call it once. */
-  watchStart(): this {
-    this.waitUntilReady().catch(() => {
-      this.broken = true;
-    });
-    return this;
-  }
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<JobData, void>> {
     try {

@@ -19,11 +19,9 @@ export class LogOutput {
   readonly #fd: number;
   readonly #maxWaitingBytes: number;
   readonly #notice: (dropped: number) => string;
-  readonly #waiting: Buffer[] = [];
+  #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #dropped = 0;
-  /** Dropped lines that the notice in `#waiting` reports; the notice is alone there. */
-  #told = 0;
   /** True if the last write stopped within a line. */
   #torn = false;
   #timer: NodeJS.Timeout | undefined;
@@ -33,7 +31,8 @@ export class LogOutput {
     this.#fd = options.fd ?? STDOUT;
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
     this.#notice = options.notice;
-    if (isPipe(this.#fd)) failInsteadOfWaiting(this.#fd);
+    // Makes writes fail while a pipe is full: runtimes set non-blocking mode only for streams.
+    if (isPipe(this.#fd)) held.push(new Socket({ fd: this.#fd, writable: true }).on('error', () => undefined).unref());
     process.once('exit', () => this.#writeLastLines());
   }
 
@@ -52,47 +51,32 @@ export class LogOutput {
   }
 
   #writeWaiting(): void {
-    for (;;) {
-      const [first] = this.#waiting;
-      if (!first && this.#dropped === 0) return;
-      if (!first) {
-        this.#addNotice();
-        continue;
-      }
+    while (this.#waiting.length > 0 || this.#dropped > 0) {
+      const line = this.#waiting[0] ?? Buffer.from(`${this.#torn ? '\n' : ''}${this.#notice(this.#dropped)}`);
       try {
-        this.#wrote(first, writeSync(this.#fd, first));
+        this.#wrote(line, writeSync(this.#fd, line));
       } catch (error) {
-        if (!isFull(error)) this.#drop();
+        const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+        if (!isFull) this.#dropWaiting();
         this.#tryLater();
         return;
       }
     }
   }
 
-  #addNotice(): void {
-    const notice = Buffer.from(`${this.#torn ? '\n' : ''}${this.#notice(this.#dropped)}`);
-    this.#waiting.push(notice);
-    this.#waitingBytes = notice.length;
-    this.#told = this.#dropped;
-    this.#dropped = 0;
+  #wrote(line: Buffer, count: number): void {
+    // Without a waiting line, it was the notice.
+    if (this.#waiting.shift()) this.#waitingBytes -= line.length;
+    else this.#dropped = 0;
+    this.#torn = count < line.length;
+    if (!this.#torn) return;
+    this.#waiting.unshift(line.subarray(count));
+    this.#waitingBytes += line.length - count;
   }
 
-  #wrote(first: Buffer, count: number): void {
-    this.#waitingBytes -= count;
-    this.#torn = count < first.length;
-    if (this.#torn) {
-      this.#waiting[0] = first.subarray(count);
-    } else {
-      this.#waiting.shift();
-      this.#told = 0;
-    }
-  }
-
-  #drop(): void {
-    // The notice does not count as a dropped line.
-    this.#dropped += this.#waiting.length + (this.#told > 0 ? this.#told - 1 : 0);
-    this.#told = 0;
-    this.#waiting.length = 0;
+  #dropWaiting(): void {
+    this.#dropped += this.#waiting.length;
+    this.#waiting = [];
     this.#waitingBytes = 0;
   }
 
@@ -105,7 +89,8 @@ export class LogOutput {
 
   #writeLastLines(): void {
     const end = performance.now() + LAST_LINES_MS;
-    for (this.#writeWaiting(); this.#waiting.length > 0 && performance.now() < end; this.#writeWaiting()) {
+    const isLeft = () => this.#waiting.length > 0 || this.#dropped > 0;
+    for (this.#writeWaiting(); isLeft() && performance.now() < end; this.#writeWaiting()) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
@@ -118,15 +103,6 @@ function isPipe(fd: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** Makes writes fail while a pipe is full. Runtimes set non-blocking mode only for streams. */
-function failInsteadOfWaiting(fd: number): void {
-  held.push(new Socket({ fd, readable: false, writable: true }).on('error', () => undefined).unref());
-}
-
-function isFull(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'EAGAIN';
 }
 
 /** A structured logger. Bind identifiers (`requestId`, `eventId`, `operation`) with `child`. */
@@ -143,14 +119,11 @@ export function createLogger(options: { level: pino.Level; format: 'json' | 'pre
     // Redis clients quote commands, even passwords.
     redact: ['authorization', 'password', '*.authorization', '*.password', '*.command'],
   };
-  const format = options.format === 'json' ? (line: string) => line : readable();
+  // In this process: pino's transports start threads, which need permissions that the API lacks on Deno.
+  const pretty = () => prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
+  const format = options.format === 'json' ? (line: string) => line : pretty();
   const output = new LogOutput({ notice: (dropped) => format(droppedLines(settings, dropped)) });
   return pino(settings, { write: (line) => output.write(format(line)) });
-}
-
-/** Runs in this process: pino's transports start threads, which need permissions that the API lacks on Deno. */
-function readable(): (line: string) => string {
-  return prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
 }
 
 /** Returns the entry about dropped lines, at every log level: readers must know that the log is incomplete. */

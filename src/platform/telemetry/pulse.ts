@@ -6,18 +6,14 @@ export interface MonitoredLoop {
 
 /** Detects loops that hang; nothing else would report them. */
 export class LoopMonitor {
-  readonly #rounds: MonitoredLoop[] = [];
+  readonly rounds: MonitoredLoop[] = [];
 
   watch(...rounds: MonitoredLoop[]): void {
-    this.#rounds.push(...rounds);
-  }
-
-  get rounds(): readonly MonitoredLoop[] {
-    return this.#rounds;
+    this.rounds.push(...rounds);
   }
 
   /** Returns the names of loops whose current run exceeds a duration. */
   stuck(ms: number): string[] {
-    return this.#rounds.filter((round) => round.runningMs() > ms).map(({ name }) => name);
+    return this.rounds.filter((round) => round.runningMs() > ms).map(({ name }) => name);
   }
 }

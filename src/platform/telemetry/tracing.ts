@@ -8,8 +8,6 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-export type { Attributes } from '@opentelemetry/api';
-
 /** A `traceparent` of W3C Trace Context. */
 export type TraceParent = string;
 

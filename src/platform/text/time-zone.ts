@@ -42,11 +42,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const key = timeZone.toLowerCase();
   const known = formatters.get(key);
   if (known) return known;
-  const formatter = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    timeZoneName: 'longOffset',
-    day: 'numeric',
-  });
+  const formatter = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset', day: 'numeric' });
   if (formatters.size >= MOST_FORMATTERS) formatters.clear();
   formatters.set(key, formatter);
   return formatter;
