@@ -9,7 +9,7 @@ import { BASE_STYLE, type Html, ICON, page, pagePolicy } from '#platform/http/an
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError, PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
-import { relativeTo } from '../urls/relative-urls.ts';
+import { relativeTo, rootFrom } from '../urls/relative-urls.ts';
 
 /** The page after a sign-in without `next`. */
 const START = '/admin';
