@@ -32,7 +32,8 @@ export class LogOutput {
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
     this.#notice = options.notice;
     // Makes writes fail while a pipe is full: runtimes set non-blocking mode only for streams.
-    if (isPipe(this.#fd)) held.push(new Socket({ fd: this.#fd, writable: true }).on('error', () => undefined).unref());
+    const pipe = isPipe(this.#fd) && new Socket({ fd: this.#fd, readable: false, writable: true });
+    if (pipe) held.push(pipe.on('error', () => undefined).unref());
     process.once('exit', () => this.#writeLastLines());
   }
 
