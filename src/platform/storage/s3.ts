@@ -9,6 +9,7 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
+  ListPartsCommand,
   type MultipartUpload,
   NoSuchUpload,
   paginateListObjectsV2,
@@ -39,6 +40,8 @@ const CHECK_MS = 5_000;
 /** The time a failed `put` may spend on cleaning up; the staging ledger keeps what is left. */
 const CLEAN_UP_MS = 5_000;
 const REMOVALS_AT_ONCE = 8;
+/** Errors of a connection that a store has closed: it may have refused a part, and its answer was lost. */
+const CUT_OFF = ['EPIPE', 'ECONNRESET'];
 /** Sorts after every character of a key. */
 const AFTER_ALL = '~';
 /** Marks an object that may have been begun twice, because an answer was lost. */
@@ -48,6 +51,12 @@ const AGAIN = 'again';
 const LIMITS = { patienceMs: 5_000, answerMs: 8_000, idleMs: 20_000 };
 
 type S3Options = S3Clients & { bucket: string; memory?: UploadMemory; limits?: typeof LIMITS };
+
+interface UploadRef {
+  Bucket: string;
+  Key: string;
+  UploadId: string | undefined;
+}
 
 /** Objects in a bucket, each under its key. */
 export class S3Storage implements ObjectStorage {
@@ -99,8 +108,10 @@ export class S3Storage implements ObjectStorage {
       const rest = await appendParts(this.#client, { ...where, first }, source, memory, onPart);
       await source.awaitCaller(options.onRest(rest));
     });
-    await appending.catch((error) => {
-      throw error?.cause instanceof NoSuchUpload ? new ObjectNotFound(object.key) : error;
+    await appending.catch(async (error) => {
+      const { cause } = error ?? {};
+      const isGone = cause instanceof NoSuchUpload || (CUT_OFF.includes(cause?.code) && (await this.#isGone(where)));
+      throw isGone ? new ObjectNotFound(object.key) : error;
     });
   }
 
@@ -205,6 +216,15 @@ export class S3Storage implements ObjectStorage {
   async #removeOne(key: string, abortSignal?: AbortSignal): Promise<void> {
     await this.#abortMultiparts(key, abortSignal);
     await this.#client.send(new DeleteObjectCommand(this.#object(key)), { abortSignal });
+  }
+
+  /** Asks whether a multipart upload is gone; false if the store does not answer. */
+  async #isGone({ Bucket, Key, UploadId }: UploadRef): Promise<boolean> {
+    const command = new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 1 });
+    return this.#client.send(command, { abortSignal: AbortSignal.timeout(CLEAN_UP_MS) }).then(
+      () => false,
+      (error) => error instanceof NoSuchUpload,
+    );
   }
 
   async #abortMultiparts(key: string, abortSignal?: AbortSignal): Promise<void> {
