@@ -186,4 +186,8 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
 export const UNLISTED: readonly Endpoint<AppServices>[] = [publishedFile, readMetrics, workflows.workflowsForOperators];
 
 /** Removable parts: the folder of a wing, its import and its lines here. */
-export const WINGS: readonly Wing<AppServices>[] = [opencast.wing, pages.wing];
+export const WINGS: readonly Wing<AppServices>[] = [
+  // One line each: a wing is removed with its folder and its lines in this file.
+  opencast.wing,
+  pages.wing,
+];
