@@ -183,7 +183,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
 ];
 
 /** Endpoints for players and operators that the reference does not list. */
-export const UNLISTED: readonly Endpoint<AppServices>[] = [publishedFile, readMetrics, workflows.workflowsForOperators];
+export const UNLISTED: readonly Endpoint<AppServices>[] = [publishedFile, readMetrics];
 
 /** Removable parts: the folder of a wing, its import and its lines here. */
 export const WINGS: readonly Wing<AppServices>[] = [

@@ -1,6 +1,7 @@
 import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
 import { type Area, DENY_ALL_POLICY, type Guards } from '#platform/http/app/assemble-app.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
+import { workflowsForOperators } from '#processing/workflows.endpoints.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
 import { operatorDashboard } from './operator/dashboard/dashboard.endpoint.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
@@ -59,6 +60,8 @@ export const wing = {
     operatorTrends,
     operatorUploads,
     operatorAgents,
+    // Below /admin, whose guard is here.
+    workflowsForOperators,
     uploadingPage,
     uploadAsset,
   ],
