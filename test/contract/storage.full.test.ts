@@ -79,6 +79,28 @@ describe('S3', () => {
     await s3.storage.remove([key]);
   });
 
+  test.each([
+    ['gone', 'ObjectNotFound'],
+    ['there', 'StorageRefused'],
+  ])(
+    'a part whose connection breaks for good means that the storage failed, unless its upload is gone: %s',
+    async (where, name) => {
+      s3.intercept('UploadPartCommand', async () => {
+        throw Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+      });
+      const key = objectKey('track');
+      const handle = await s3.storage.begin(key, { ...video, expectedBytes: 12 * MIB });
+      if (where === 'gone') await s3.storage.remove([key]);
+      const nothing = async () => undefined;
+      const appending = s3.storage.append({ key, handle }, 0, source(bytes(12 * MIB)), {
+        onPiece: nothing,
+        onRest: nothing,
+      });
+      await expect(appending).rejects.toMatchObject({ name });
+      await s3.storage.remove([key]);
+    },
+  );
+
   test('a put can be aborted while the server hangs, and is known afterwards', async () => {
     const controller = new AbortController();
     const { body, putting } = await stalledPut(s3.storage, controller.signal);

@@ -9,7 +9,6 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
-  ListPartsCommand,
   type MultipartUpload,
   NoSuchUpload,
   paginateListObjectsV2,
@@ -51,12 +50,6 @@ const AGAIN = 'again';
 const LIMITS = { patienceMs: 5_000, answerMs: 8_000, idleMs: 20_000 };
 
 type S3Options = S3Clients & { bucket: string; memory?: UploadMemory; limits?: typeof LIMITS };
-
-interface UploadRef {
-  Bucket: string;
-  Key: string;
-  UploadId: string | undefined;
-}
 
 /** Objects in a bucket, each under its key. */
 export class S3Storage implements ObjectStorage {
@@ -110,7 +103,9 @@ export class S3Storage implements ObjectStorage {
     });
     await appending.catch(async (error) => {
       const { cause } = error ?? {};
-      const isGone = cause instanceof NoSuchUpload || (CUT_OFF.includes(cause?.code) && (await this.#isGone(where)));
+      const isGone =
+        cause instanceof NoSuchUpload ||
+        (CUT_OFF.includes(cause?.code) && (await this.#isGone(object.key, where.UploadId)));
       throw isGone ? new ObjectNotFound(object.key) : error;
     });
   }
@@ -218,13 +213,14 @@ export class S3Storage implements ObjectStorage {
     await this.#client.send(new DeleteObjectCommand(this.#object(key)), { abortSignal });
   }
 
-  /** Asks whether a multipart upload is gone; false if the store does not answer. */
-  async #isGone({ Bucket, Key, UploadId }: UploadRef): Promise<boolean> {
-    const command = new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 1 });
-    return this.#client.send(command, { abortSignal: AbortSignal.timeout(CLEAN_UP_MS) }).then(
-      () => false,
-      (error) => error instanceof NoSuchUpload,
-    );
+  /** Reports whether a multipart upload is gone; false if the store does not answer. */
+  async #isGone(key: string, uploadId: string | undefined): Promise<boolean> {
+    try {
+      const listed = await Array.fromAsync(this.#multiparts(key, AbortSignal.timeout(CLEAN_UP_MS)));
+      return listed.every(({ UploadId }) => UploadId !== uploadId);
+    } catch {
+      return false;
+    }
   }
 
   async #abortMultiparts(key: string, abortSignal?: AbortSignal): Promise<void> {
