@@ -19,9 +19,11 @@ export class LogOutput {
   readonly #fd: number;
   readonly #maxWaitingBytes: number;
   readonly #notice: (dropped: number) => string;
-  #waiting: Buffer[] = [];
+  readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #dropped = 0;
+  /** Dropped lines that the notice in `#waiting` reports; the notice is alone there. */
+  #told = 0;
   /** True if the last write stopped within a line. */
   #torn = false;
   #timer: NodeJS.Timeout | undefined;
@@ -31,9 +33,7 @@ export class LogOutput {
     this.#fd = options.fd ?? STDOUT;
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
     this.#notice = options.notice;
-    // Makes writes fail while a pipe is full: runtimes set non-blocking mode only for streams.
-    const pipe = isPipe(this.#fd) && new Socket({ fd: this.#fd, readable: false, writable: true });
-    if (pipe) held.push(pipe.on('error', () => undefined).unref());
+    if (isPipe(this.#fd)) failInsteadOfWaiting(this.#fd);
     process.once('exit', () => this.#writeLastLines());
   }
 
@@ -52,32 +52,47 @@ export class LogOutput {
   }
 
   #writeWaiting(): void {
-    while (this.#waiting.length > 0 || this.#dropped > 0) {
-      const line = this.#waiting[0] ?? Buffer.from(`${this.#torn ? '\n' : ''}${this.#notice(this.#dropped)}`);
+    for (;;) {
+      const [first] = this.#waiting;
+      if (!first && this.#dropped === 0) return;
+      if (!first) {
+        this.#addNotice();
+        continue;
+      }
       try {
-        this.#wrote(line, writeSync(this.#fd, line));
+        this.#wrote(first, writeSync(this.#fd, first));
       } catch (error) {
-        const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
-        if (!isFull) this.#dropWaiting();
+        if (!isFull(error)) this.#drop();
         this.#tryLater();
         return;
       }
     }
   }
 
-  #wrote(line: Buffer, count: number): void {
-    // Without a waiting line, it was the notice.
-    if (this.#waiting.shift()) this.#waitingBytes -= line.length;
-    else this.#dropped = 0;
-    this.#torn = count < line.length;
-    if (!this.#torn) return;
-    this.#waiting.unshift(line.subarray(count));
-    this.#waitingBytes += line.length - count;
+  #addNotice(): void {
+    const notice = Buffer.from(`${this.#torn ? '\n' : ''}${this.#notice(this.#dropped)}`);
+    this.#waiting.push(notice);
+    this.#waitingBytes = notice.length;
+    this.#told = this.#dropped;
+    this.#dropped = 0;
   }
 
-  #dropWaiting(): void {
-    this.#dropped += this.#waiting.length;
-    this.#waiting = [];
+  #wrote(first: Buffer, count: number): void {
+    this.#waitingBytes -= count;
+    this.#torn = count < first.length;
+    if (this.#torn) {
+      this.#waiting[0] = first.subarray(count);
+    } else {
+      this.#waiting.shift();
+      this.#told = 0;
+    }
+  }
+
+  #drop(): void {
+    // The notice does not count as a dropped line.
+    this.#dropped += this.#waiting.length + (this.#told > 0 ? this.#told - 1 : 0);
+    this.#told = 0;
+    this.#waiting.length = 0;
     this.#waitingBytes = 0;
   }
 
@@ -90,8 +105,7 @@ export class LogOutput {
 
   #writeLastLines(): void {
     const end = performance.now() + LAST_LINES_MS;
-    const isLeft = () => this.#waiting.length > 0 || this.#dropped > 0;
-    for (this.#writeWaiting(); isLeft() && performance.now() < end; this.#writeWaiting()) {
+    for (this.#writeWaiting(); this.#waiting.length > 0 && performance.now() < end; this.#writeWaiting()) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
@@ -104,6 +118,15 @@ function isPipe(fd: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Makes writes fail while a pipe is full. Runtimes set non-blocking mode only for streams. */
+function failInsteadOfWaiting(fd: number): void {
+  held.push(new Socket({ fd, readable: false, writable: true }).on('error', () => undefined).unref());
+}
+
+function isFull(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EAGAIN';
 }
 
 /** A structured logger. Bind identifiers (`requestId`, `eventId`, `operation`) with `child`. */
@@ -120,11 +143,14 @@ export function createLogger(options: { level: pino.Level; format: 'json' | 'pre
     // Redis clients quote commands, even passwords.
     redact: ['authorization', 'password', '*.authorization', '*.password', '*.command'],
   };
-  // In this process: pino's transports start threads, which need permissions that the API lacks on Deno.
-  const pretty = () => prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
-  const format = options.format === 'json' ? (line: string) => line : pretty();
+  const format = options.format === 'json' ? (line: string) => line : readable();
   const output = new LogOutput({ notice: (dropped) => format(droppedLines(settings, dropped)) });
   return pino(settings, { write: (line) => output.write(format(line)) });
+}
+
+/** Runs in this process: pino's transports start threads, which need permissions that the API lacks on Deno. */
+function readable(): (line: string) => string {
+  return prettyFactory({ colorize: false, singleLine: true, translateTime: 'HH:MM:ss' });
 }
 
 /** Returns the entry about dropped lines, at every log level: readers must know that the log is incomplete. */
