@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '#test/support/listen.ts';
 import { CommandError, explain } from '../failure.ts';
+import { sendRecording, trackOf } from './send.ts';
 import { ask, retryWhileAway, type Server, ServerAway } from './server.ts';
 
 const { signal } = new AbortController();
@@ -118,4 +119,35 @@ test('causes that go round come to an end', () => {
 test('what was expected is its sentence alone', () => {
   const expected = new CommandError('There is no file a.', { cause: new Error('ENOENT') });
   expect(explain(expected)).toBe('There is no file a.');
+});
+
+/** A server without resumable uploads that knows one account. @returns it, and the requests that it got */
+async function withoutTus(status: number): Promise<{ server: Server; requests: string[] }> {
+  const requests: string[] = [];
+  const server = await answering((request, answer) => {
+    requests.push(`${request.method} ${request.url}`);
+    request.resume();
+    const known = request.headers.authorization === 'Basic right';
+    if (request.url === '/uploads') answer.writeHead(status).end();
+    else if (!known) answer.writeHead(401).end('Who are you?');
+    else request.on('end', () => answer.writeHead(201).end('{"identifier":"e1"}'));
+  });
+  return { server, requests };
+}
+
+const TITLED = { title: 'Rings', workflow: 'fast', read: [] };
+const sending = { signal, screen: process.stderr, label: 'Upload' };
+const files = async () => [await trackOf('', import.meta.filename)];
+
+test('a server without resumable uploads gets everything in one request', async () => {
+  const { server, requests } = await withoutTus(404);
+  const sent = sendRecording({ ...server, authorization: 'Basic right' }, TITLED, await files(), sending);
+  expect(await sent).toBe('e1');
+  expect(requests.at(-1)).toBe('POST /api/events');
+});
+
+test('a wrong password is found out before anything is sent', async () => {
+  const { server, requests } = await withoutTus(401);
+  await expect(sendRecording(server, TITLED, await files(), sending)).rejects.toThrow('The server answered 401');
+  expect(requests).toEqual(['OPTIONS /uploads', 'GET /api/info/me']);
 });

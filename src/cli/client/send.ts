@@ -38,7 +38,7 @@ const WITHOUT_TUS = [400, 401, 403, 404, 405, 501];
 const FORM_TIMEOUT_MS = 24 * 3_600_000;
 const RETRY_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
-/** Returns a file to send. Its extension tells sound from video. @throws {CommandError} if it cannot be read */
+/** Returns a file to send. Its extension decides between sound and video. @throws {CommandError} if it cannot be read */
 export async function trackOf(folder: string, name: string): Promise<TrackFile> {
   const path = resolve(folder, name);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -61,7 +61,10 @@ export interface Sending {
   label: string;
   /** The file that stores the URLs of unfinished uploads, so that another run can continue them. */
   urlsFile?: string;
-  /** Stores the identifier of the event. If it fails, the same call returns the same event, except after one request. */
+  /**
+   * Stores the identifier of the event. If it fails, repeating the call returns the same event, or creates another one
+   * after an upload in one request.
+   */
   remember?: (identifier: string) => Promise<void>;
 }
 
@@ -83,6 +86,8 @@ export async function sendRecording(
     // Uploads retry for minutes; this fails immediately if the server is away.
     const options = await ask(server, '/uploads', { method: 'OPTIONS', signal }, WITHOUT_TUS);
     if (!options.headers.has('Tus-Resumable')) {
+      // A wrong password must not be found out after gigabytes.
+      await ask(server, '/api/info/me', { signal });
       progress.update(0, `${formatBytes(all)} in one request`);
       const identifier = await sendForm(server, event, files, signal);
       await remember?.(identifier);
