@@ -19,6 +19,7 @@ import { AgentName } from '#capture/agents/agent.schemas.ts';
 import { loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { createPool } from '#platform/database/pool.ts';
+import { isDatabaseOutage } from '#platform/database/retry.ts';
 import { type Command, parseArguments, UsageError } from './command.ts';
 import { CommandError } from './failure.ts';
 import { prepareDatabase } from './prepare-database.ts';
@@ -94,6 +95,9 @@ export async function manageAccounts(args: readonly string[], input: AccountInpu
   const database = createDatabase(pool);
   try {
     return await action(database);
+  } catch (error) {
+    if (isDatabaseOutage(error)) throw new CommandError('The database at DATABASE_URL does not answer.');
+    throw error;
   } finally {
     await database.destroy();
   }

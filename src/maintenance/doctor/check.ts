@@ -11,7 +11,7 @@ export interface Diagnosis {
 /** A check of a part. */
 export interface Check {
   name: string;
-  /** A rejection means that the part does not work. @param signal aborts a check that takes too long */
+  /** A rejection means that the part does not work. @param signal aborts when the check is over or takes too long */
   run(signal: AbortSignal): Promise<Diagnosis | Diagnosis[]>;
   /** The recommended action when `run` rejects. */
   todo: string;
@@ -23,12 +23,15 @@ const LIMIT_MS = 60_000;
 /** Runs the checks one after another, whatever they find. */
 export async function* examineParts(checks: readonly Check[]): AsyncGenerator<Diagnosis & { name: string }> {
   for (const { name, run, todo } of checks) {
+    const limit = new AbortController();
     try {
-      const checked = run(AbortSignal.timeout(LIMIT_MS));
+      const checked = run(limit.signal);
       const diagnoses = await withTimeout(checked, LIMIT_MS, `The check takes longer than ${LIMIT_MS / 1000} s.`);
       for (const diagnosis of [diagnoses].flat()) yield { name, ...diagnosis };
     } catch (error) {
       yield { name, state: 'fail', found: sentence(error), todo };
+    } finally {
+      limit.abort();
     }
   }
 }

@@ -37,6 +37,8 @@ export function storageCheck(
     run: async (signal) => {
       await requireObjects(place, connect);
       const storage = await place.open();
+      // Some of its requests take no signal, and would keep the process for minutes.
+      signal.addEventListener('abort', () => void storage.close(), { once: true });
       try {
         await storage.check(signal);
         const key = objectKey('probe');

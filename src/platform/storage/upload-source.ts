@@ -91,7 +91,7 @@ export class Source {
     this.#end(reason);
   }
 
-  /** Runs the work of a storage, with memory. @throws {StorageRefused} when the work failed; else the first error */
+  /** Runs the work of a storage, with a share of the memory. @throws {StorageRefused} when the work failed; else the first error */
   async run(memory: UploadMemory, work: (share: MemoryShare) => Promise<void>): Promise<void> {
     const share = memory.share();
     try {
