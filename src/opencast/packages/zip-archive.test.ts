@@ -271,3 +271,17 @@ test('whoever stops reading a file stops the reading of the storage', async () =
   for (const file of opened.files.values()) for await (const _ of opened.open(file)) break;
   await expect.poll(() => cancelled).toBe(true);
 });
+
+test.each([{}, { descriptor: SIGNED }])(
+  'a header with another method than the directory is refused: %j',
+  async (more) => {
+    const archive = zipOf([media(more)]);
+    // The method of the first local header.
+    archive.writeUInt16LE(8, 8);
+    expect(await refusalOf(archive)).toBe(refused(DISAGREES));
+  },
+);
+
+test('a name may hold the character that stands for unreadable ones', async () => {
+  expect(await read(zipOf([{ name: 'a\ufffd.mp4', content: SOME }]))).toHaveLength(1);
+});

@@ -155,9 +155,10 @@ async function locateContents(zip: ZipFile, files: ZippedFile[], directoryStart:
     const sizesFollow = (header.generalPurposeBitFlag & SIZES_FOLLOW) !== 0;
     const fields = ['crc32', 'compressedSize', 'uncompressedSize'] as const;
     const isSame =
+      header.fileName.equals(entry.fileNameRaw) &&
       header.compressionMethod === entry.compressionMethod &&
-      fields.every((key) => [entry[key], IN_64_BITS].includes(header[key]));
-    if (!header.fileName.equals(entry.fileNameRaw) || !(sizesFollow || isSame)) throw DISAGREES();
+      (sizesFollow || fields.every((key) => [entry[key], IN_64_BITS].includes(header[key])));
+    if (!isSame) throw DISAGREES();
     file.contentStart = header.fileDataStart;
     end = header.fileDataStart + entry.compressedSize;
     gaps = sizesFollow ? DESCRIPTOR_BYTES : [0];
