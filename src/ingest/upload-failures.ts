@@ -22,14 +22,15 @@ export const UPLOAD_REFUSALS = [TOO_MANY_UPLOADS, EMPTY_FILE, CLIENT_IDLE, FILES
 /**
  * Answers a failed request with files, including disconnected clients, storage errors and schedule conflicts.
  *
+ * @param options.keeps true if a client can continue after a disconnection
  * @throws the error if all endpoints answer it alike
  */
-export function answerUploadFailure(c: Context, error: unknown): Response {
+export function answerUploadFailure(c: Context, error: unknown, { keeps = false } = {}): Response {
   const { log } = c.var;
   const cause = causeOf(error);
   if (cause) abortedUploads.inc({ cause });
   if (error instanceof ClientDisconnected) {
-    log.info('the client disconnected during an upload');
+    log.info(`the client disconnected during an upload; the received bytes are ${keeps ? 'kept' : 'discarded'}`);
     return c.body(null, 400, { Connection: 'close' });
   }
   if (error instanceof StorageRefused) {

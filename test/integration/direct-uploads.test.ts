@@ -411,13 +411,16 @@ describe('the event of a direct upload is made once', () => {
     });
   });
 
-  test('and not of a file that is given up while it is being made', async () => {
+  test.each([
+    ['made', (name: string) => context.directory.find(name)],
+    ['refused', async () => undefined],
+  ])('and not of a file that is given up while it is being %s', async (_, found: Directory['find']) => {
     const direct = await handOut();
     await killed(direct);
     // The author is looked up after the files are complete, and before the event is made.
     const find: Directory['find'] = async (username) => {
       expect((await tusRequest('DELETE', direct.url)).status).toBe(204);
-      return context.directory.find(username);
+      return found(username);
     };
     const now = await completeDirectUpload({ ...context, directory: { find } }, direct.id, occasion());
     expect(now).toMatchObject({ failure: undefined, accepted: undefined });

@@ -5,7 +5,7 @@ import { withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts'
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Locks } from '#platform/database/locks.ts';
-import { isDatabaseOutage, isTransient } from '#platform/database/retry.ts';
+import { inTransaction, isDatabaseOutage, isTransient } from '#platform/database/retry.ts';
 import { INTERNAL_ERROR } from '#platform/http/app/error-handler.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { withTimeout } from '#platform/process/timeout.ts';
@@ -60,10 +60,12 @@ export async function completeDirectUpload(
     for (const { complete, uploadId } of direct.files) if (!complete) await completeUpload(parts, uploadId);
     await makeEvent(parts, direct, request).catch(async (error) => {
       if (isDatabaseOutage(error) || isTransient(error)) throw error;
-      const now = await findDirectUpload(database, id);
-      // In place of a deleted file, another one can be uploaded.
-      if (now?.files.every(({ complete }) => complete))
-        await recordOutcome(database, id, { failure: reasonOf(error, request) });
+      const failure = reasonOf(error, request);
+      await inTransaction(database, async (trx) => {
+        const now = await findDirectUpload(trx, id, { lock: true });
+        // In place of a deleted file, another one can be uploaded.
+        if (now?.files.every(({ complete }) => complete)) await recordOutcome(trx, id, { failure });
+      });
     });
   } catch (error) {
     if (error instanceof UploadGone) await recordOutcome(database, id, { failure: GONE });

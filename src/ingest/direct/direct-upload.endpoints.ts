@@ -14,7 +14,7 @@ import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/en
 import { createdHeaders, EXAMPLE_URL, Instant, pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { accept } from '../accept.ts';
-import { discardDraft } from '../drafts.ts';
+import { DRAFT_GONE, discardDraft } from '../drafts.ts';
 import { exampleParts, MISSING_PARTS, newJsonParts, PART_REFUSALS, parseNewEvents } from '../event-form.ts';
 import type { Intake } from '../intake.ts';
 import type { CompletionParts } from './direct-completion.ts';
@@ -176,7 +176,7 @@ export const removeDirectUpload = defineEndpoint({
   summary: 'Revoke a direct upload',
   description: 'Its URLs stop working immediately, and received bytes are deleted. An event that was created remains.',
   answers: { 204: { description: 'The direct upload was deleted.' } },
-  refusals: [NO_DIRECT_UPLOAD, EVENT_MADE],
+  refusals: [NO_DIRECT_UPLOAD, DRAFT_GONE, EVENT_MADE],
   handle: async ({ c, params }, { database }: Services) => {
     const { id } = await visible(c, database, params.direct_upload_id);
     const { accepted } = await inTransaction(database, (trx) => discardDraft(trx, directDraft(id)));

@@ -198,7 +198,7 @@ class TusRequest {
       await this.#discard();
       cause = UPLOAD_GONE();
     }
-    return answerUploadFailure(this.#c, cause);
+    return answerUploadFailure(this.#c, cause, { keeps: true });
   }
 
   async #find(): Promise<UploadState> {
