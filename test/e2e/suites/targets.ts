@@ -38,7 +38,8 @@ const HOSTS = [
   ...answered(400, "The header 'Host' must be a name or an address, optionally with a port.", [
     ...['inlet/x', 'inlet?x', 'inlet#x', 'inlet\\x', 'someone@inlet', 'in let', 'inlet:99999'],
   ]),
-  ...answered(200, '{', ['[::1]:8080', 'INLET:8080']),
+  // Names that every object of JavaScript has.
+  ...answered(200, '{', ['[::1]:8080', 'INLET:8080', 'inlet\r\nconstructor: x', 'inlet\r\n__proto__: x']),
 ];
 
 export const targets: Suite = (product) => {

@@ -1,7 +1,6 @@
-import { ReadableStream as WebStream } from 'node:stream/web';
 import type { Context } from 'hono';
 import type { Queryable } from '../../database/kysely.ts';
-import { type Entry, findPart, type Slice, type Total } from '../../database/list/index.ts';
+import { type Entry, findPart, type Key, type Part, type Slice, type Total } from '../../database/list/index.ts';
 import { mediaType, versionedJson } from '../answer/version.ts';
 import { pageHeaders, parsePage } from './list-page.ts';
 import { type ListedResource, type ListRequest, listingOf } from './listed-resource.ts';
@@ -15,22 +14,40 @@ export function streamedArray(
   onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  async function* texts() {
-    let separator = '[';
-    try {
-      for await (const batch of batches) {
-        if (batch.length === 0) continue;
-        yield encoder.encode(separator + batch.map((item) => JSON.stringify(item)).join(','));
-        separator = ',';
-      }
-    } catch (error) {
-      onError(error);
-      // The server prints this message too.
-      throw new Error('The list failed.');
-    }
-    yield encoder.encode(separator === '[' ? '[]' : ']');
-  }
-  return WebStream.from(texts()) as ReadableStream<Uint8Array>;
+  let separator = '[';
+  let gone = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          // A call that enqueues nothing would be the last one.
+          let items = '';
+          while (items === '') {
+            const { value, done } = await batches.next();
+            if (gone) return;
+            if (done) {
+              controller.enqueue(encoder.encode(separator === '[' ? '[]' : ']'));
+              controller.close();
+              return;
+            }
+            items = value.map((item) => JSON.stringify(item)).join(',');
+          }
+          controller.enqueue(encoder.encode(separator + items));
+          separator = ',';
+        } catch (error) {
+          if (gone) return;
+          onError(error);
+          // The server prints this message too.
+          controller.error(new Error('The list failed.'));
+        }
+      },
+      cancel: async () => {
+        gone = true;
+        await batches.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 const BATCH = 500;
@@ -54,23 +71,25 @@ export async function respondWithList<Row>(
 ): Promise<Response> {
   const listing = listingOf(resource, request, c.get('version'));
   const page = parsePage(query, listing.order, defaultLimit);
-  const find = (slice: Slice) => findPart(database, listing, slice);
-  const shownJson = (entries: readonly Entry<Row>[]) => json(entries.map(({ shown }) => shown));
+  const source: Source<Row> = {
+    find: (slice) => findPart(database, listing, slice),
+    json: (entries) => json(entries.map(({ shown }) => shown)),
+  };
   const { offset, position } = page;
   const backwards = position?.side === 'before';
   const limit = Math.min(page.limit ?? Number.POSITIVE_INFINITY, backwards ? BATCH : Number.POSITIVE_INFINITY);
   const size = Math.min(limit, BATCH);
   const [part, end] = await Promise.all([
-    find({ position, skip: offset, take: size + 1 }),
+    source.find({ position, skip: offset, take: size + 1 }),
     // The headers of a streamed page are sent before its last row is known.
     limit > BATCH && limit < Number.POSITIVE_INFINITY
-      ? find({ position, skip: offset + limit - 1, take: 2 })
+      ? source.find({ position, skip: offset + limit - 1, take: 2 })
       : undefined,
   ]);
   const more = part.entries.length > size;
   const entries = backwards ? part.entries.slice(-size) : part.entries.slice(0, size);
   const streamed = more && limit > BATCH;
-  const rows = await shownJson(entries);
+  const rows = await source.json(entries);
   const headers = pageHeaders(url, new URL(c.req.url).searchParams, {
     page,
     order: listing.order,
@@ -83,22 +102,32 @@ export async function respondWithList<Row>(
     total: part.entries.length > 0 ? atLeast(part.total, offset + part.entries.length) : part.total,
   });
   if (!streamed) return versionedJson(c, rows, 200, headers);
-  async function* batches() {
-    yield rows;
-    let last = entries.at(-1)?.key;
-    for (let left = limit - entries.length; last && left > 0; ) {
-      const take = Math.min(left, BATCH);
-      const next = await find({ position: { side: 'after', key: last }, skip: 0, take });
-      yield await shownJson(next.entries);
-      left -= next.entries.length;
-      last = next.entries.length < take ? undefined : next.entries.at(-1)?.key;
-    }
-  }
+  const batches = restOf(source, { rows, last: entries.at(-1)?.key, left: limit - entries.length });
   return c.body(
-    streamedArray(batches(), (error) => c.var.log.error({ err: error }, 'a streamed list failed')),
+    streamedArray(batches, (error) => c.var.log.error({ err: error }, 'a streamed list failed')),
     200,
     { 'Content-Type': mediaType(c.get('version')), Vary: 'Accept', ...headers },
   );
+}
+
+interface Source<Row> {
+  find(slice: Slice): Promise<Part<Row>>;
+  json(entries: readonly Entry<Row>[]): Promise<unknown[]>;
+}
+
+async function* restOf<Row>(
+  source: Source<Row>,
+  start: { rows: unknown[]; last: Key | undefined; left: number },
+): AsyncGenerator<unknown[]> {
+  yield start.rows;
+  let { last, left } = start;
+  while (last && left > 0) {
+    const take = Math.min(left, BATCH);
+    const { entries } = await source.find({ position: { side: 'after', key: last }, skip: 0, take });
+    yield await source.json(entries);
+    left -= entries.length;
+    last = entries.length < take ? undefined : entries.at(-1)?.key;
+  }
 }
 
 /** A count is at least the number of rows seen. */

@@ -32,6 +32,12 @@ export function targetError(target: string, host: string | undefined): string | 
   return undefined;
 }
 
+/** Returns the `Host`; repeated headers are joined and therefore invalid. */
+export function hostOf(rawHeaders: readonly string[]): string | undefined {
+  const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host');
+  return hosts.length > 0 ? hosts.join(', ') : undefined;
+}
+
 /** Returns the rejection of a request whose URL is unresolved, as from Deno's server; undefined for a valid one. */
 export function rejectTarget(request: Request): Response | undefined {
   const fault = targetError(request.url, request.headers.get('Host') ?? undefined);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { capitalizeHeader } from './header-names.ts';
 import { isLong, rememberMessage, TINY_CHUNKS, watchChunks } from './incoming-message.ts';
-import { REJECTION_HEADERS, targetError } from './request-target.ts';
+import { hostOf, REJECTION_HEADERS, targetError } from './request-target.ts';
 
 export interface RunningServer {
   port: number;
@@ -15,21 +15,21 @@ export interface RunningServer {
 type Fetch = (request: Request, env?: object) => Response | Promise<Response>;
 
 /** Limits of clients. Times in milliseconds. Bodies have an idle limit of their reader instead. */
-const LIMITS = {
+export interface ServerLimits extends ConnectionLimits {
   /** From the first byte of a request to the end of its headers. */
-  headersMs: 60_000,
+  headersMs: number;
   /** Between two requests of a connection. */
+  keepAliveMs: number;
+}
+
+const LIMITS: ServerLimits = {
+  headersMs: 60_000,
   keepAliveMs: 65_000,
-  /** Open at the same time. Ten thousand clients may follow updates, with one connection each. */
+  // Ten thousand clients may follow updates, with one connection each.
   connections: 16_384,
-  /** Longest time in which a client reads nothing of a response. */
   unreadMs: 300_000,
-  /** Longest time to receive from a client after the response, so that it can read the response. */
   lingerMs: 5_000,
 };
-
-export type ServerLimits = typeof LIMITS;
-type ConnectionLimits = Omit<ServerLimits, 'headersMs' | 'keepAliveMs'>;
 
 /** The port is in use, or the address is not available. The message names the variable. */
 export class ListenError extends Error {
@@ -49,7 +49,7 @@ export async function serve(
   at: { host: string; port: number; variable?: string },
   limits: Partial<ServerLimits> = {},
 ): Promise<RunningServer> {
-  const { headersMs, keepAliveMs, ...connectionLimits } = { ...LIMITS, ...limits };
+  const { headersMs, keepAliveMs, ...ofConnections } = { ...LIMITS, ...limits };
   const server = createServer({
     // Recordings take hours.
     requestTimeout: 0,
@@ -58,7 +58,7 @@ export async function serve(
     connectionsCheckingInterval: Math.min(headersMs, 10_000),
     ServerResponse: InletResponse,
   });
-  const connections = new Connections(server, connectionLimits);
+  const connections = new Connections(server, ofConnections);
   const listener = getRequestListener(
     (request, env) => {
       const { incoming } = env as { incoming: IncomingMessage };
@@ -73,8 +73,7 @@ export async function serve(
     watchChunks(message, () => refuseTinyChunks(message, response));
     // As the URL standard resolves it.
     if (message.method === 'OPTIONS' && message.url === '*') message.url = '/*';
-    // Repeated headers are joined and therefore invalid.
-    const fault = targetError(message.url ?? '', message.headersDistinct.host?.join(', '));
+    const fault = targetError(message.url ?? '', hostOf(message.rawHeaders));
     if (fault === undefined) return void listener(message, response);
     response.writeHead(400, { ...REJECTION_HEADERS, 'Content-Length': Buffer.byteLength(fault) }).end(fault);
   });
@@ -152,6 +151,15 @@ class InletResponse<R extends IncomingMessage = IncomingMessage> extends ServerR
   }
 }
 
+interface ConnectionLimits {
+  /** Open at the same time. */
+  connections: number;
+  /** Longest time in which a client reads nothing of a response. */
+  unreadMs: number;
+  /** Longest time to receive from a client after the response, so that it can read the response. */
+  lingerMs: number;
+}
+
 const FULL = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
 /**
@@ -160,8 +168,8 @@ const FULL = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Leng
  */
 class Connections {
   readonly #limits: ConnectionLimits;
-  /** The requests of each connection. Of those without any, the one that has been so for longest comes first. */
   readonly #requests = new Map<Socket, Set<IncomingMessage>>();
+  readonly #waiting = new Set<Socket>();
   #closing = false;
 
   constructor(server: Server, limits: ConnectionLimits) {
@@ -172,7 +180,7 @@ class Connections {
 
   close(): void {
     this.#closing = true;
-    for (const [socket, { size }] of this.#requests) if (size === 0) socket.destroySoon();
+    for (const socket of this.#waiting) socket.destroySoon();
   }
 
   asked(message: IncomingMessage, response: ServerResponse): void {
@@ -180,12 +188,12 @@ class Connections {
     const requests = this.#requests.get(socket);
     if (!requests) return;
     requests.add(message);
+    this.#waiting.delete(socket);
     if (this.#closing) response.shouldKeepAlive = false;
     response.once('close', () => {
       requests.delete(message);
       if (requests.size > 0 || !this.#requests.has(socket)) return;
-      this.#requests.delete(socket);
-      this.#requests.set(socket, requests);
+      this.#waiting.add(socket);
       if (this.#closing) socket.destroySoon();
     });
     // Node calls this when the last response is written.
@@ -198,9 +206,13 @@ class Connections {
 
   #opened(socket: Socket): void {
     this.#requests.set(socket, new Set());
-    socket.once('close', () => this.#requests.delete(socket));
+    this.#waiting.add(socket);
+    socket.once('close', () => {
+      this.#requests.delete(socket);
+      this.#waiting.delete(socket);
+    });
     if (this.#requests.size <= this.#limits.connections) return;
-    const [longest] = this.#requests.entries().find(([, { size }]) => size === 0) ?? [socket];
+    const [longest = socket] = this.#waiting;
     if (longest === socket) socket.write(FULL, () => socket.destroy());
     else longest.destroy();
   }
