@@ -43,8 +43,11 @@ export const TUS = { 'Tus-Resumable': '1.0.0' };
 const EVENT_WORDS = [...filterNames(EVENT_CORE_FIELDS), 'remarks'] as const;
 const SERIES_WORDS = [...filterNames(SERIES_CORE_FIELDS), 'remarks'] as const;
 
-/** Words nobody can guess; every one made by a call is different. */
+let targets = 0;
+
+/** Words nobody can guess; every one made by a call is different. So are the days, for which filters ask. */
 export function newTarget(): Target {
+  targets += 1;
   return {
     ...{ event: randomUUID(), track: randomUUID(), series: randomUUID() },
     ...{ publication: randomUUID(), element: randomUUID(), filename: `${word()}.mp4`, channel: word() },
@@ -53,7 +56,7 @@ export function newTarget(): Target {
     ...{ idempotencyKey: word(), upload: word(), directUpload: word() },
     eventWords: words(EVENT_WORDS),
     seriesWords: words(SERIES_WORDS),
-    start: new Date(Date.UTC(2031, 0, 1 + (randomBytes(1)[0] ?? 0), 10, 11, 12)).toISOString(),
+    start: new Date(Date.UTC(2031, 0, targets, 10, 11, 12)).toISOString(),
   };
 }
 
