@@ -1,8 +1,5 @@
-import type { OperationCheck } from './load-definitions.ts';
-import { PAUSE } from './workflow-definition.ts';
-
 const FLAVOR = /^[^/\s*]+\/[^/\s*]+$/;
-const OUTPUT_FLAVOR = /^(\*|[^/\s*]+)\/[^/\s*]+$/;
+export const OUTPUT_FLAVOR = /^(\*|[^/\s*]+)\/[^/\s*]+$/;
 
 /** The configuration of an operation that runs a program of the site. */
 export interface CommandSettings {
@@ -33,28 +30,6 @@ export function parseCommandSettings(configuration: Readonly<Record<string, stri
 /** Identifies the results of a `command`: another one may run the same program on other tracks. */
 export function commandIdentity({ program, tracks = '', flavor, tags }: CommandSettings): string {
   return ['command', program, tracks, flavor, ...tags].join(' ');
-}
-
-/** Returns a check for operations, given those that workers support and the programs of the site. */
-export function operationCheck(
-  operations: ReadonlySet<string>,
-  programs: { has(name: string): boolean },
-): OperationCheck {
-  return ({ operation, configuration }) => {
-    if (operation !== PAUSE && !operations.has(operation)) {
-      const known = [PAUSE, ...operations].sort().join(', ');
-      return { path: ['operation'], message: `unknown operation "${operation}"; allowed are ${known}` };
-    }
-    if (operation !== 'command') return undefined;
-    const { program, flavor } = parseCommandSettings(configuration);
-    if (!programs.has(program)) {
-      const message = `COMMANDS_DIR has no executable file ${JSON.stringify(program)}`;
-      return { path: ['configuration', 'program'], message };
-    }
-    if (OUTPUT_FLAVOR.test(flavor)) return undefined;
-    const message = `the output_flavor ${JSON.stringify(flavor)} must have the form type/subtype`;
-    return { path: ['configuration', 'output_flavor'], message };
-  };
 }
 
 /** Returns the flavor of a result for the flavor of its source; undefined when it is invalid. */

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
-import { accessible } from '#access/acl/acl.queries.ts';
+import { accessCondition } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database, Queryable } from '#platform/database/kysely.ts';
@@ -49,7 +49,7 @@ function storedState(value: string): string {
 
 /** Selects workflows of events that the principal may read; undefined for an administrator. */
 function accessibleWorkflows(principal: Principal): Expression<SqlBool> | undefined {
-  const events = accessible('events', principal, 'read');
+  const events = accessCondition('events', principal, 'read');
   return events && sql<SqlBool>`EXISTS (SELECT FROM events WHERE events.id = workflows.event_id AND ${events})`;
 }
 
