@@ -31,15 +31,18 @@ export interface PublicationAddresses {
 /** The presentation of publications that a request asks for: with signed addresses if signing is configured. */
 interface Presentation extends PublicationAddresses, Partial<PublicationQuery> {
   version: ApiVersion;
+  /** The end of all signed addresses, in milliseconds since 1970; by default, that of the signer. */
+  validUntil?: number | undefined;
 }
 
 /** Returns the JSON of publications, without the internal one unless the request asks for it. */
 export function publicationsJson(publications: readonly Publication[], presentation: Presentation & PublicationsQuery) {
   const { version, includeInternalPublication } = presentation;
   const internal = includeInternalPublication && atLeast(version, PUBLICATION_CHANGES.includeInternalPublication);
+  const shared = { validUntil: presentation.signer?.defaultEnd(), ...presentation };
   return publications
     .filter(({ channel }) => internal || channel !== INTERNAL_CHANNEL)
-    .map((publication) => publicationJson(publication, presentation));
+    .map((publication) => publicationJson(publication, shared));
 }
 
 /** Returns true if a publication can be read by its identifier. The internal one requires a newer version. */
@@ -50,8 +53,9 @@ export function isAddressable({ channel }: Pick<Publication, 'channel'>, version
 /** Returns the JSON of a publication (contract 2.9, compatibility 3.11), the same in lists and alone. */
 export function publicationJson(
   publication: Publication,
-  presentation: Presentation,
+  request: Presentation,
 ): Omit<PublicationJson, 'media'> & { media: Partial<MediaJson>[] } {
+  const presentation = { validUntil: request.signer?.defaultEnd(), ...request };
   const { publicUrl, version } = presentation;
   const url = watchUrl(publicUrl, publication.id);
   const media = [...elementsOf(publication, 'media'), ...captionsOf(publication)];
@@ -102,6 +106,6 @@ function elementJson(element: PublicationElement, presentation: Presentation) {
   } satisfies PublicationJson['metadata'][number];
 }
 
-function addressOf(url: string, { signer, sign }: Presentation): string {
-  return signer && sign ? signer.sign(url, { validUntil: signer.defaultEnd() }) : url;
+function addressOf(url: string, { signer, sign, validUntil }: Presentation): string {
+  return signer && sign && validUntil !== undefined ? signer.sign(url, { validUntil }) : url;
 }

@@ -40,7 +40,11 @@ export async function requireAccess(
 }
 
 /** Returns a condition for the rows of a list that the principal may access; undefined if it may access all. */
-export function accessible(resource: Resource, principal: Principal, action: Action): Expression<SqlBool> | undefined {
+export function accessCondition(
+  resource: Resource,
+  principal: Principal,
+  action: Action,
+): Expression<SqlBool> | undefined {
   return principal.isAdmin() ? undefined : mayAccess(resource, principal, action);
 }
 
@@ -103,7 +107,9 @@ function hasOwnAcl(event: Protected, entries: readonly AclEntry[]): boolean {
 
 /** Returns the effective ACL of one event. */
 export async function effectiveAclOf(db: Queryable, event: Protected): Promise<EffectiveAcl> {
-  return (await effectiveAclsOf(db, [event])).get(event.id) ?? { entries: [], own: false };
+  const acl = (await effectiveAclsOf(db, [event])).get(event.id);
+  if (!acl) throw new Error(`The ACL of event ${event.id} was not read.`);
+  return acl;
 }
 
 /** Replaces the ACL entries of events or series; an event's row, written afterwards, sets `own_acl`. */

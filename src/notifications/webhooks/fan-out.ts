@@ -64,7 +64,8 @@ async function fanOutBatch(trx: Transaction): Promise<{ messages: number; more: 
     .execute();
   if (rows.length === 0) return { messages: 0, more: false };
   const receivers = rows.map(({ id, since, filter }) => ({ id, since, wants: parseChangeFilter(filter) }));
-  const position = (await lockPosition(trx, READER)) ?? 0;
+  const position = await lockPosition(trx, READER);
+  if (position === undefined) throw new Error('The position of the webhooks was not found.');
   const from = Math.max(position, Math.min(...receivers.map(({ since }) => since)));
   const most = changesAtOnce(receivers.length);
   const changes = await readChanges(trx, from, most);

@@ -110,14 +110,14 @@ export function createClient(connectionString: string, limits: Limits, applicati
   return client;
 }
 
-export type WatchedClient = ReturnType<typeof watchedClient>;
+export type WatchedClient = ReturnType<typeof createWatchedClient>;
 
 /**
  * Creates a separate connection for notifications. Its loss goes unnoticed while it is idle, so it is probed.
  *
  * @param options.onLost called once when the connection breaks, fails or is closed
  */
-export function watchedClient(
+export function createWatchedClient(
   databaseUrl: string,
   applicationName: string,
   options: {

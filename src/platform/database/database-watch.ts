@@ -21,8 +21,7 @@ export class DatabaseWatch {
   readonly #database: Database;
   readonly #gapMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** Undefined at first; during an outage, the last value. */
-  seen: ObservedPeriod | undefined;
+  #seen: ObservedPeriod | undefined;
   #looking = false;
 
   constructor(database: Database, { lookMs = LOOK_MS, gapMs = GAP_SECONDS * 1000 } = {}) {
@@ -33,6 +32,11 @@ export class DatabaseWatch {
     void this.look();
   }
 
+  /** Undefined at first; during an outage, the last value. */
+  get seen(): ObservedPeriod | undefined {
+    return this.#seen;
+  }
+
   /** Checks now; runs periodically by itself. */
   async look(): Promise<void> {
     if (this.#looking) return;
@@ -40,7 +44,7 @@ export class DatabaseWatch {
     try {
       const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now`.execute(this.#database);
       const now = rows[0]?.now;
-      if (now) this.seen = { since: this.#unbrokenUntil(now), until: now };
+      if (now) this.#seen = { since: this.#unbrokenUntil(now), until: now };
     } catch {
       // The users of the database report the error; here it shows as a gap.
     } finally {
@@ -53,7 +57,7 @@ export class DatabaseWatch {
   }
 
   #unbrokenUntil(now: Date): Date {
-    const { since, until } = this.seen ?? { since: now, until: now };
+    const { since, until } = this.#seen ?? { since: now, until: now };
     return Math.abs(now.getTime() - until.getTime()) <= this.#gapMs ? since : now;
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../telemetry/log.ts';
-import { HEARTBEAT_LIMITS, type WatchedClient, watchedClient } from './client.ts';
+import { createWatchedClient, HEARTBEAT_LIMITS, type WatchedClient } from './client.ts';
 
 const CHANNEL = 'locks_wanted';
 const RETRY_MS = 100;
@@ -100,7 +100,7 @@ export class Locks {
 
   async #open(): Promise<WatchedClient> {
     let own: number | undefined;
-    const client = watchedClient(this.#databaseUrl, 'inlet locks', {
+    const client = createWatchedClient(this.#databaseUrl, 'inlet locks', {
       limits: HEARTBEAT_LIMITS,
       probeMs: PROBE_MS,
       onNotification: ({ payload = '', processId }) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../telemetry/log.ts';
-import { HEARTBEAT_LIMITS, type Limits, type WatchedClient, watchedClient } from './client.ts';
+import { createWatchedClient, HEARTBEAT_LIMITS, type Limits, type WatchedClient } from './client.ts';
 import type { Database } from './kysely.ts';
 
 const RECONNECT_MS = 1_000;
@@ -54,7 +54,7 @@ export class Notifications {
   #connect(): void {
     if (this.#closed) return;
     this.#open = false;
-    const client = watchedClient(this.#databaseUrl, 'inlet listener', {
+    const client = createWatchedClient(this.#databaseUrl, 'inlet listener', {
       limits: HEARTBEAT_LIMITS,
       probeMs: PROBE_MS,
       ...this.#options,

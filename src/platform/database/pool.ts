@@ -51,6 +51,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   const end = pool.end.bind(pool) as () => Promise<void>;
   return Object.assign(pool, {
     end: async () => {
+      // Whatever fails here, the connections are closed below.
       await withTimeout(end(), END_MS, 'The pool does not close.').catch(() => undefined);
       for (const client of clients) client.connection.stream.destroy();
     },

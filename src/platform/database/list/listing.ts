@@ -59,6 +59,7 @@ export function containsWords(text: Expression<unknown>, words: readonly string[
   return allOf(tests);
 }
 
+/** Joins conditions; true without any. */
 export function allOf(conditions: readonly Expression<unknown>[]): RawBuilder<SqlBool> {
   if (conditions.length === 0) return sql<SqlBool>`true`;
   return sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
