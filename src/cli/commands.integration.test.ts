@@ -146,6 +146,12 @@ describe('npm run user', () => {
     expect(await opens('a_b', 'x')).toBe(true);
   });
 
+  test('a database that does not answer is said so', async () => {
+    const input = { adminUsername: 'admin', password: undefined, readStdin: async () => '' };
+    const listing = manageAccounts(['list'], { ...input, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
+    await expect(listing).rejects.toThrow('The database at DATABASE_URL does not answer.');
+  });
+
   test('a user of the identity provider can be removed, which frees the name for another one', async () => {
     expect(await reserveUserRole(db.database, 'Ruth')).toBe('Ruth');
     expect(await reserveUserRole(db.database, 'ruth')).toBe('Ruth');

@@ -52,7 +52,7 @@ test("the database's files and password, and the compiled code, stay closed alth
   );
 });
 
-test('the network is what is listened on and what is configured, and all of it for webhooks alone', () => {
+test('the network is what is listened on and what is configured, and all of it for a process with tools, which delivers webhooks', () => {
   expect(flags({ tools })).toHaveProperty('--allow-net', undefined);
   expect(flags()['--allow-net']).toBe('127.0.0.1:8080,127.0.0.1:5432');
   expect(flags({ listen: [] })['--allow-net']).toBe('127.0.0.1:5432');

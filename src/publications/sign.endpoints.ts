@@ -13,7 +13,10 @@ import { publishedAddress } from './publication.ts';
 import { PUBLICATION } from './publication-examples.ts';
 import type { PublicationAddresses } from './publication-json.ts';
 
-/** Parses a date and time as `parseDateTime` does; the fraction may follow a comma, and an offset may lack minutes. */
+/**
+ * Parses a date and time as `parseDateTime` does; the fraction may follow a comma, and an offset may lack minutes. Hour 24,
+ * which would be the next day, is refused.
+ */
 export function parseValidUntil(text: string): Date | undefined {
   const iso = text.trim().toUpperCase().replace(',', '.');
   return iso.includes('T24') ? undefined : parseDateTime(iso.replace(/(T.*[+-]\d{2})$/, '$1:00'));

@@ -86,7 +86,9 @@ const expire = () =>
   });
 const stored = async () => (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
 const held = async () => (await readContents(db.database, draft.id)).tracks;
-const expectGone = (work: Promise<unknown>) => expect(work).rejects.toMatchObject({ status: 404 });
+const GONE = /^The draft '.*' does not exist or has expired\.$/;
+const expectGone = (work: Promise<unknown>) =>
+  expect(work).rejects.toMatchObject({ status: 404, message: expect.stringMatching(GONE) });
 const handOver = (track: NewTrack, by: StagingLedger) =>
   within((trx) => addToDraft(trx, draft, { tracks: [track] }, by));
 const extend = (lifetimeMs: number) => within<{ expiresAt: Date }>((trx) => extendDraft(trx, draft, lifetimeMs));

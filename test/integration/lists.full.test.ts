@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accessible } from '#access/acl/acl.queries.ts';
+import { accessCondition } from '#access/acl/acl.queries.ts';
 import { anonymous } from '#access/principal.ts';
 import { API_ROLES } from '#access/roles/api-roles.ts';
 import { createApp } from '#app/app.ts';
@@ -72,7 +72,7 @@ describe('costs', () => {
   /** How many rows the statements for a page touch, as their plans count them. */
   async function rowsTouched(role: string, filter: string, sort: string): Promise<number> {
     logged.forget();
-    const access = accessible('events', anonymous.withRoles([role]), 'read');
+    const access = accessCondition('events', anonymous.withRoles([role]), 'read');
     const listing = listingOf(EVENT_LIST, { access, filters: [filter], sort }, NEWEST_VERSION);
     const { entries } = await findPart(logged.database, listing, { skip: 0, take: 21 });
     expect(entries.length).toBeGreaterThan(0);

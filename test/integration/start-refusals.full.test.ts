@@ -44,6 +44,9 @@ test.each(['main', 'api', 'worker'])('%s does not start for others with the well
 test('user gets the database and its own arguments', async () => {
   const stdout = 'There are no accounts except the administrator.\n';
   expect(await start(['user', 'list'])).toEqual({ code: 0, stdout, stderr: '' });
+  const wrong = await start(['user', 'drop']);
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^"drop" is not a command\./) });
+  expect(wrong.stderr).toContain('npm run user -- add NAME');
 });
 
 // Each runtime has its own errors of sockets and files, and writes its own standard error.

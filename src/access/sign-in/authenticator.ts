@@ -59,7 +59,7 @@ export class Authenticator {
     return (await this.signIn(username, password, address, isFresh ? known : undefined))?.principal;
   }
 
-  /** Authenticates like `authenticate`, but always reads the account. @param known one that was verified recently */
+  /** Authenticates like `authenticate`, and reads the account unless it is known. @param known one that was read recently */
   async signIn(
     username: string,
     password: string,

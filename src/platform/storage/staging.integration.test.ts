@@ -269,6 +269,18 @@ test('objects discarded while the database does not answer are swept when they e
   expect(await stored()).toEqual([]);
 });
 
+test('one of them that may be stored late is removed again', async () => {
+  const key = await stageObject();
+  ledger.doubt(key);
+  await discardUnheard(key);
+  await expire();
+  await ledger.sweep(FOR_AGES);
+  await putBytes(key);
+  await expire();
+  await ledger.sweep(FOR_AGES);
+  await expectNothing();
+});
+
 test('released objects are removed, and only after the transaction that releases them', async () => {
   const key = objectKey('track');
   await putBytes(key);

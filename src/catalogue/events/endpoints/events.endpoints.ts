@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accessible, requireAccess } from '#access/acl/acl.queries.ts';
+import { accessCondition, requireAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
@@ -106,7 +106,7 @@ export const listEvents = defineEndpoint({
     return respondWithList(c, EVENT_LIST, {
       database,
       url: `${addresses.publicUrl}/api/events`,
-      access: accessible('events', principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
+      access: accessCondition('events', principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
       sort: wanted.sort,
       filters: atLeast(version, EVENT_CHANGES.repeatedFilter) ? filters : filters.slice(0, 1),
       json: (events) => eventListJson(database, events, wanted, options),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accessible } from '#access/acl/acl.queries.ts';
+import { accessCondition } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -40,7 +40,7 @@ export const listSeries = defineEndpoint({
     return respondWithList(c, SERIES_LIST, {
       database,
       url: `${config.publicUrl}/api/series`,
-      access: accessible('series', principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
+      access: accessCondition('series', principal, wanted.onlyWithWriteAccess ? 'write' : 'read'),
       sort: wanted.sort,
       filters: [wanted.filter ?? ''],
       defaultLimit: DEFAULT_LIMIT,
@@ -105,7 +105,7 @@ export const searchSeries = defineEndpoint({
     return respondWithList(c, SERIES_LIST, {
       database,
       url: `${config.publicUrl}/api/series/series.json`,
-      access: accessible('series', principal, wanted.edit ? 'write' : 'read'),
+      access: accessCondition('series', principal, wanted.edit ? 'write' : 'read'),
       sort: modernSort(wanted.sort),
       criteria: criteriaOf(wanted),
       page: { ...c.req.query(), limit: c.req.query('count') ?? '' },
