@@ -4,17 +4,11 @@ import { apiRole } from '#access/roles/api-roles.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { propertiesXml } from '#capture/agents/agent-configuration.ts';
 import { AGENT_ID, CONFIGURATION, CONFIGURATION_XML } from '#capture/agents/agent-examples.ts';
+import { AGENT_IN_USE, forgetAgent, UNKNOWN_AGENT } from '#capture/agents/forget-agent.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { TEXT_ANSWER, textResponse, XML_ANSWER, xmlResponse } from '../text-answers.ts';
-import {
-  AGENT_IN_USE,
-  type AgentFacts,
-  forgetAgent,
-  listAgentFacts,
-  requireAgentFacts,
-  UNKNOWN_AGENT,
-} from './agent-facts.ts';
+import { type AgentFacts, listAgentFacts, requireAgentFacts } from './agent-facts.ts';
 import { type AgentServices, agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
 
 /** The roles that may read agents through the agents' own protocol. */
