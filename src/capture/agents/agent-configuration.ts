@@ -3,9 +3,10 @@ import { parseJson } from '#metadata/parse-metadata.ts';
 import { isXmlText, xmlText } from '#metadata/xml-text.ts';
 import { parseInput } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { badRequest, refusal } from '#platform/http/errors/errors.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import { isTimeZone } from '#platform/text/time-zone.ts';
 import { InvalidXml, parseXml, type XmlElement } from '#platform/text/xml.ts';
-import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from './agent-names.ts';
+import { INPUTS, inputsIn, isName, MAX_NAME } from './agent-names.ts';
 
 const DTD = 'http://java.sun.com/dtd/properties.dtd';
 /** A document type without declarations, after the XML declaration and comments. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Instant } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
-import { isName, MAX_NAME, quoted } from './agent-names.ts';
+import { quoted } from '#platform/text/excerpt.ts';
+import { isName, MAX_NAME } from './agent-names.ts';
 
 const STATES = ['idle', 'capturing', 'uploading', 'unknown', 'shutting_down', 'error', 'offline'] as const;
 const MAX_ADDRESS = 2000;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { formatInstant, parseDateTime } from '#metadata/date-time.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import { AGENT_ID } from '../agents/agent-examples.ts';
-import { isName, MAX_NAME, quoted } from '../agents/agent-names.ts';
+import { isName, MAX_NAME } from '../agents/agent-names.ts';
 import type { Schedule } from '../states/recording-state.ts';
 import { UNPARSABLE_AGENT, UNPARSABLE_DATE, YEARS } from '../states/scheduling-errors.ts';
 

@@ -1,5 +1,6 @@
 import { refusal } from '#platform/http/errors/errors.ts';
-import { MAX_NAME, quoted } from '../agents/agent-names.ts';
+import { quoted } from '#platform/text/excerpt.ts';
+import { MAX_NAME } from '../agents/agent-names.ts';
 
 export const YEARS = { first: 1970, last: 2199 };
 export const MOMENT = `a UTC datetime such as 2030-01-31T09:00:00Z, from ${YEARS.first} to ${YEARS.last}`;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { quoted } from '#capture/agents/agent-names.ts';
 import { FLAVOR } from '#catalogue/events/event-files.ts';
 import { parseDateTime } from '#metadata/date-time.ts';
 import { parseJson } from '#metadata/parse-metadata.ts';
 import type { Config } from '#platform/config/config.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import { FLAVORS, flavorOf } from '../event-form.ts';
 import type { AwaitedFile } from './direct-uploads.ts';
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { AGENT_ID } from '#capture/agents/agent-examples.ts';
-import { quoted } from '#capture/agents/agent-names.ts';
 import { episodeValues } from '#catalogue/events/event-columns.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
 import { formatDuration } from '#metadata/date-time.ts';
@@ -13,6 +12,7 @@ import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { TAGGED_HEADERS } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import {
   agentProperties,
   CALENDAR_BEGIN,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { OTHER_AGENT } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
-import { quoted } from '#capture/agents/agent-names.ts';
 import {
   findRecording,
   RECORDING_MISSING,
@@ -13,6 +12,7 @@ import { REPORTED_STATES } from '#capture/states/recording-state.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import { TEXT_ANSWER, textResponse, XML_ANSWER } from '../text-answers.ts';
 import { type AgentServices, agentXml, asJsonAndXml, element, elementsOf } from './json-and-xml.ts';
 

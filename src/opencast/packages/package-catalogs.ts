@@ -1,10 +1,10 @@
 import { parseForeignAcl } from '#access/acl/foreign-acl.ts';
-import { quoted } from '#capture/agents/agent-names.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import { readDublinCore } from '#metadata/dublincore.ts';
 import { HttpError, refusal } from '#platform/http/errors/errors.ts';
 import { CUTTING, InvalidCutting, parseCutting } from '#platform/media/cutting.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import type { XmlElement } from '#platform/text/xml.ts';
 import { parseOrRefuse } from '../received-text.ts';
 

@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { quoted } from '#capture/agents/agent-names.ts';
 import { chosenIdentifier } from '#catalogue/events/event-columns.ts';
 import { FLAVOR } from '#catalogue/events/event-files.ts';
 import { DRAFT_GONE } from '#ingest/drafts.ts';
@@ -8,6 +7,7 @@ import { type FormParts, receiveForm } from '#ingest/receive-form.ts';
 import type { EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { type FilePart, isMultipart } from '#platform/http/form/multipart.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import { parseOrRefuse } from '../received-text.ts';
 import { packageOf, SLOT_WAIT_MS } from './packages.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OTHER_AGENT, requireOwnAgent } from '#access/principal.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
-import { INPUTS, inputsIn, isName, MAX_NAME, quoted } from '#capture/agents/agent-names.ts';
+import { INPUTS, inputsIn, isName, MAX_NAME } from '#capture/agents/agent-names.ts';
 import type { RecordingPlan } from '#capture/schedules/parse-scheduling.ts';
 import { ScheduleConflict, withScheduleConflicts } from '#capture/schedules/schedule-conflicts.ts';
 import { LONGEST_MS, MOST_INPUTS } from '#capture/schedules/scheduling.schemas.ts';
@@ -14,6 +14,7 @@ import { parseDateTime } from '#metadata/date-time.ts';
 import { periodIn, termTexts } from '#metadata/dublincore.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import {
   type Delivery,
   deliveryIn,

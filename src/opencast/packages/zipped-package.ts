@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { quoted } from '#capture/agents/agent-names.ts';
 import { FLAVOR } from '#catalogue/events/event-files.ts';
 import type { DraftCatalog, DraftContents } from '#ingest/draft-contents.ts';
 import type { ReceivedFile, StagedFiles } from '#ingest/staged-files.ts';
@@ -8,6 +7,7 @@ import { refusal } from '#platform/http/errors/errors.ts';
 import { safeFilename } from '#platform/http/form/filename.ts';
 import { CUTTING } from '#platform/media/cutting.ts';
 import { detectTrackType } from '#platform/media/media-type.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import { childOf, type XmlElement } from '#platform/text/xml.ts';
 import { decodeUri, parseOrRefuse } from '../received-text.ts';
 import { isPolicy, isReadable } from './package-catalogs.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { quoted } from '#capture/agents/agent-names.ts';
 import type { Database } from '#platform/database/kysely.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { searchText } from '../frame/search-text.ts';
 import { parseDay, parseWeek } from './local-days.ts';

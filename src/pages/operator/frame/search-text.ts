@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quoted } from '#capture/agents/agent-names.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 
 /** The longest text to search for, in characters. */
 export const MAX_SEARCH = 255;
