@@ -19,12 +19,14 @@ const CHUNKS_AHEAD = 4;
 const EXTENDED_AFTER = 0.1;
 
 interface Incoming {
-  /** By default there are no more bytes. */
-  read?: () => Promise<Uint8Array | undefined>;
+  /** Absent if there are no more bytes. */
+  body?: {
+    read: () => Promise<Uint8Array | undefined>;
+    /** The maximum size of an upload with a deferred length. */
+    maxBytes: number;
+  };
   /** Bytes that do not match are discarded. */
   verify?: Checksum | undefined;
-  /** The maximum size of an upload with a deferred length. */
-  maxBytes?: number;
   /** Stops receiving; nothing more is recorded. */
   signal: AbortSignal;
 }
@@ -54,8 +56,6 @@ export async function receive(parts: UploadParts, id: string, incoming: Incoming
     return recordCompleted(parts, upload);
   }
 }
-
-const noMore = async () => undefined;
 
 class Writing {
   readonly #parts: UploadParts;
@@ -108,16 +108,18 @@ class Writing {
 
   /** Yields the rest of the last request, then the new bytes until reading fails. */
   async *#chunks(): AsyncGenerator<Uint8Array, void, void> {
-    const { read = noMore, verify, maxBytes = 0, signal } = this.#incoming;
-    const { rest, length = maxBytes, offset } = this.#upload;
+    const { body, verify, signal } = this.#incoming;
+    const { rest, offset } = this.#upload;
     try {
       if (rest) yield* await this.#parts.storage.get(rest.key, undefined, signal);
     } catch (error) {
       throwRefused(error);
     }
+    if (!body) return;
+    const { length = body.maxBytes } = this.#upload;
     for (;;) {
       try {
-        const chunk = await read();
+        const chunk = await body.read();
         if (!chunk) return;
         await this.#extend();
         if (offset + this.#received + chunk.length > length) throw UPLOAD_TOO_LONG();

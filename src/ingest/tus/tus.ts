@@ -230,9 +230,8 @@ class TusRequest {
   /** Writes the body, if any, and completes an upload that has all its bytes. */
   async #write(): Promise<UploadState> {
     this.#upload = await receive(this.#services, this.#id, {
-      read: () => this.#read(),
+      body: { read: () => this.#read(), maxBytes: this.#uploads.maxBytes },
       verify: this.#body && this.#headers.checksum,
-      maxBytes: this.#uploads.maxBytes,
       signal: this.#stop.signal,
     });
     return this.#upload;
