@@ -12,15 +12,20 @@ export interface Terminal {
   screen: NodeJS.WriteStream;
 }
 
-export interface Command {
+/** A command that uses these parts of the terminal. */
+export interface Command<T = Terminal> {
   /** The help text; its first line is the synopsis. */
   usage: string;
   /** @returns the exit code, 0 only if everything succeeded. @throws {CommandError} */
-  run(args: readonly string[], terminal: Terminal): Promise<number>;
+  run(args: readonly string[], terminal: T): Promise<number>;
 }
 
 /** Runs a command, or prints its usage if the arguments ask for help. @returns the exit code */
-export async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommand<T extends Pick<Terminal, 'print'>>(
+  command: Command<T>,
+  args: readonly string[],
+  terminal: T,
+): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     terminal.print(command.usage);
     return 0;

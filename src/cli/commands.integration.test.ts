@@ -1,31 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findAccount, findAgentAccount, reserveUserRole } from '#access/accounts/accounts.ts';
 import { digestSecrets, verifyPassword } from '#access/accounts/secrets.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
-import { temporaryFolder } from '#test/support/folders.ts';
 import { UsageError } from './command.ts';
-import { recordingsOf } from './demo/run.ts';
 import { manageAccounts } from './user.ts';
-
-test('of the files of a demo two are one event, three are three, and one without a picture is audio', async () => {
-  const folder = await temporaryFolder();
-  const file = async (name: string, content: string | Buffer) => {
-    await writeFile(join(folder, name), content);
-    return join(folder, name);
-  };
-  const [a, b] = [await file('a.mp4', 'no media'), await file('b.mp4', 'no media')];
-  // A second of silence as a RIFF WAVE file.
-  const fields = '0100 0100 401f0000 803e0000 0200 1000'.replaceAll(' ', '');
-  const riff = Buffer.from(`52494646a43e000057415645666d742010000000${fields}64617461803e0000`, 'hex');
-  const sound = await file('sound.wav', Buffer.concat([riff, Buffer.alloc(16_000)]));
-  const parts = async (...files: string[]) =>
-    (await recordingsOf('', files)).map(({ tracks }) => tracks.map(({ field, path }) => `${field} ${basename(path)}`));
-  expect(await parts(a, b)).toEqual([['presenter a.mp4', 'presentation b.mp4']]);
-  expect(await parts(a, b, a)).toEqual([['presenter a.mp4'], ['presenter b.mp4'], ['presenter a.mp4']]);
-  expect(await parts(a, sound)).toEqual([['presenter a.mp4', 'audio sound.wav']]);
-});
 
 describe('npm run user', () => {
   const db = databaseForThisFile();

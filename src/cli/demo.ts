@@ -8,12 +8,7 @@ import { watchInterrupts } from './terminal/interrupts.ts';
 const interrupts = watchInterrupts();
 const demo = { usage: HELP, run: (args: readonly string[]) => runDemo(parseDemoArguments(args), interrupts) };
 try {
-  process.exitCode = await runCommand(demo, process.argv.slice(2), {
-    environment: process.env,
-    signal: interrupts.stop,
-    print: (line) => console.log(line),
-    screen: process.stdout,
-  });
+  process.exitCode = await runCommand(demo, process.argv.slice(2), { print: (line) => console.log(line) });
 } catch (error) {
   // An interrupted command has not failed.
   process.exitCode = interrupts.exitCode() ?? 1;

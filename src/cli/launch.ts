@@ -25,9 +25,7 @@ async function launch([command = '', ...args]: string[]): Promise<void> {
     await migrateCommand(loadConfig(process.env));
   } else if (command === 'user') {
     const { userCommand } = await import('./user.ts');
-    const { signal } = new AbortController();
-    const print = (line: string) => console.log(line);
-    await runCommand(userCommand, args, { environment: process.env, signal, print, screen: process.stderr });
+    await runCommand(userCommand, args, { environment: process.env, print: (line) => console.log(line) });
   } else {
     throw new CommandError(`"${command}" is not one of main, api, worker, migrate, user.`);
   }

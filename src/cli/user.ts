@@ -20,7 +20,7 @@ import { loadConfig } from '#platform/config/config.ts';
 import { createDatabase, type Database } from '#platform/database/kysely.ts';
 import { createPool } from '#platform/database/pool.ts';
 import { isDatabaseOutage } from '#platform/database/retry.ts';
-import { type Command, parseArguments, UsageError } from './command.ts';
+import { type Command, parseArguments, type Terminal, UsageError } from './command.ts';
 import { CommandError } from './failure.ts';
 import { prepareDatabase } from './prepare-database.ts';
 
@@ -64,7 +64,7 @@ interface AccountInput {
 }
 
 /** Runs `npm run user`. */
-export const userCommand: Command = {
+export const userCommand: Command<Pick<Terminal, 'environment' | 'print'>> = {
   usage: USAGE,
   async run(args, { environment, print }) {
     const config = loadConfig(environment);

@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { formatBytes, formatDuration } from '#platform/text/units.ts';
+import { temporaryFolder } from '#test/support/folders.ts';
 import { summarizeOperations } from '../client/follow.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { parseDemoArguments } from './arguments.ts';
@@ -9,6 +12,22 @@ import { recordingsOf } from './run.ts';
 test('a file that is not there is named as it was given', async () => {
   const recordings = recordingsOf('', ['gone.mp4']);
   await expect(recordings).rejects.toThrow('The file gone.mp4 does not exist.');
+});
+
+test('two files are one event, three are three, and one whose name says that it is sound is audio', async () => {
+  const folder = await temporaryFolder();
+  for (const name of ['a.mp4', 'b.mp4', 'sound.wav']) await writeFile(join(folder, name), '');
+  const parts = async (...files: string[]) =>
+    (await recordingsOf(folder, files)).map(({ tracks }) =>
+      tracks.map(({ field, path }) => `${field} ${basename(path)}`),
+    );
+  expect(await parts('a.mp4', 'b.mp4')).toEqual([['presenter a.mp4', 'presentation b.mp4']]);
+  expect(await parts('a.mp4', 'b.mp4', 'a.mp4')).toEqual([
+    ['presenter a.mp4'],
+    ['presenter b.mp4'],
+    ['presenter a.mp4'],
+  ]);
+  expect(await parts('a.mp4', 'sound.wav')).toEqual([['presenter a.mp4', 'audio sound.wav']]);
 });
 
 test('arguments: files in order, and a wrong option is told with what is allowed', () => {
