@@ -41,7 +41,7 @@ interface Storing {
 
 /** Stores an object from a backup if it matches its row. @returns false if the backup does not have it so */
 export async function storeFromBackup(folder: string, object: BackedUpObject, to: Storing): Promise<boolean> {
-  return isObjectKey(object.key) && storeFile(backupPath(folder, object.key), object, to, true);
+  return isObjectKey(object.key) && storeFile(backupPath(folder, object.key), object, to, matchesRow);
 }
 
 /**
@@ -52,28 +52,31 @@ export async function storeFromBackup(folder: string, object: BackedUpObject, to
 export async function storeAsItIs(folder: string, object: BackedUpObject, to: Storing): Promise<boolean> {
   if (!isObjectKey(object.key)) return false;
   const paths = [backupPath(folder, object.key), damagedPath(folder, object.key)];
-  for (const path of paths) if (await storeFile(path, object, to, false)) return true;
+  for (const path of paths) if (await storeFile(path, object, to, isReadable)) return true;
   return false;
 }
 
-/** @param matching requires the size and the SHA-256 of the row; otherwise the file must only be readable */
+/** Decides whether a file with this size and SHA-256 is stored for the object. */
+type FileCheck = (object: BackedUpObject, bytes: number, digest: () => Promise<string | undefined>) => Promise<boolean>;
+
+const matchesRow: FileCheck = async ({ size, sha256 }, bytes, digest) =>
+  bytes === size && (sha256 === null || (await digest()) === sha256);
+
+const isReadable: FileCheck = async (_object, _bytes, digest) => (await digest()) !== undefined;
+
 async function storeFile(
   path: string,
-  { size, sha256, mediatype }: BackedUpObject,
+  object: BackedUpObject,
   { storage, key }: Storing,
-  matching: boolean,
+  check: FileCheck,
 ): Promise<boolean> {
   const file = await open(path, 'r').catch(() => undefined);
   if (!file) return false;
   const read = () => file.createReadStream({ autoClose: false, start: 0 });
   try {
     const { size: expectedBytes } = await file.stat();
-    if (matching && expectedBytes !== size) return false;
-    if (!matching || sha256 !== null) {
-      const digest = await digestOfFile(read());
-      if (matching ? digest !== sha256 : digest === undefined) return false;
-    }
-    await storage.put(await key(), read(), { mediatype: mediatype ?? UNKNOWN_TYPE, expectedBytes });
+    if (!(await check(object, expectedBytes, () => digestOfFile(read())))) return false;
+    await storage.put(await key(), read(), { mediatype: object.mediatype ?? UNKNOWN_TYPE, expectedBytes });
     return true;
   } finally {
     await file.close();
