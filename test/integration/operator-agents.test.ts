@@ -350,7 +350,8 @@ describe('the page', () => {
   test.each([
     ...['?q=%FF', '?q=%ED%A0%80', '?agent=Hall&week=1970-01-02', '?agent=Hall&week=9998-12-31'],
     ...['?day=1970-01-02', '?day=9998-12-31', '?other=1', '?week=2026-W01'],
-  ])('takes bytes that are no text, and dates at both ends: %s', async (query) => {
+    `?q=${encodeURIComponent('😀'.repeat(255))}`,
+  ])('takes bytes that are no text, dates at both ends, and the longest search: %s', async (query) => {
     await agent('Hall', { time_zone: 'Pacific/Kiritimati' });
     await text(query);
   });

@@ -120,7 +120,7 @@ export interface PlanSetting {
 }
 
 /** The recordings of an agent on a day. */
-interface Line {
+interface AgentDay {
   day: Day;
   timeZone: string;
   blocks: readonly Block[];
@@ -128,7 +128,7 @@ interface Line {
   minute: number | undefined;
 }
 
-function lineOf(day: Day, timeZone: string, recordings: readonly PlannedRecording[], now: Date): Line {
+function agentDayOf(day: Day, timeZone: string, recordings: readonly PlannedRecording[], now: Date): AgentDay {
   const minute = Math.floor((localTime(now, timeZone) - day) / MINUTE);
   const isToday = minute >= 0 && minute < MINUTES_OF_DAY;
   return { day, timeZone, blocks: blocksOf(recordings, day, timeZone), minute: isToday ? minute : undefined };
@@ -139,18 +139,18 @@ export function weekPlan(
   { monday, timeZone, recordings }: { monday: Day; timeZone: string; recordings: readonly PlannedRecording[] },
   setting: PlanSetting,
 ): Plan {
-  const lines = Array.from({ length: 7 }, (_, i) => lineOf(addDays(monday, i), timeZone, recordings, setting.now));
-  const hours = hoursOf(lines.flatMap(({ blocks }) => blocks));
+  const days = Array.from({ length: 7 }, (_, i) => agentDayOf(addDays(monday, i), timeZone, recordings, setting.now));
+  const hours = hoursOf(days.flatMap(({ blocks }) => blocks));
   const content = html`<div class="plan week">
 ${ruler(hours)}
-${lines.map(
+${days.map(
   (
-    line,
-  ) => html`<section${line.minute === undefined ? '' : html` class="today"`}><h3><time datetime="${dateOf(line.day)}">${dateShort(line.day)}</time></h3>
-${lineHtml(line, hours, setting)}</section>
+    agentDay,
+  ) => html`<section${agentDay.minute === undefined ? '' : html` class="today"`}><h3><time datetime="${dateOf(agentDay.day)}">${dateShort(agentDay.day)}</time></h3>
+${agentDayHtml(agentDay, hours, setting)}</section>
 `,
 )}</div>`;
-  return { content, style: placesOf(lines, hours) };
+  return { content, style: placesOf(days, hours) };
 }
 
 /** The day of several agents: a row for each agent, in its local time. */
@@ -161,25 +161,25 @@ export function dayPlan(
 ): Plan {
   const rows = agents.map(({ id, timeZone, recordings }) => ({
     link: html`<a href="${addressOf({ agent: id, week: dateOf(day) })}"><bdi>${id}</bdi></a>`,
-    line: lineOf(day, timeZone, recordings, setting.now),
+    agentDay: agentDayOf(day, timeZone, recordings, setting.now),
   }));
-  const busy = rows.filter(({ line }) => line.blocks.length > 0);
-  const free = rows.filter(({ line }) => line.blocks.length === 0);
-  const hours = hoursOf(busy.flatMap(({ line }) => line.blocks));
+  const busy = rows.filter(({ agentDay }) => agentDay.blocks.length > 0);
+  const free = rows.filter(({ agentDay }) => agentDay.blocks.length === 0);
+  const hours = hoursOf(busy.flatMap(({ agentDay }) => agentDay.blocks));
   const content = html`${
     busy.length === 0
       ? ''
       : html`<div class="plan day">
 ${ruler(hours)}
 ${busy.map(
-  ({ link, line }) => html`<section><h3>${link}</h3>
-${lineHtml(line, hours, setting)}</section>
+  ({ link, agentDay }) => html`<section><h3>${link}</h3>
+${agentDayHtml(agentDay, hours, setting)}</section>
 `,
 )}</div>`
   }
 ${free.length === 0 ? '' : html`<p class="idle-agents">Nothing scheduled: ${free.map(({ link }, i) => html`${i === 0 ? '' : ', '}${link}`)}.</p>`}`;
-  const lines = busy.map(({ line }) => line);
-  return { content, style: placesOf(lines, hours) };
+  const days = busy.map(({ agentDay }) => agentDay);
+  return { content, style: placesOf(days, hours) };
 }
 
 /** The legend of the colours. */
@@ -187,8 +187,8 @@ export function legend(): Html {
   return html`<ul class="legend" aria-hidden="true">${Object.entries(LOOKS).map(([look, words]) => html`<li class="${look}">${words}</li>`)}</ul>`;
 }
 
-/** The recordings of a line, and a mark at the time now. */
-function lineHtml({ blocks, timeZone, day, minute }: Line, { first, last }: Hours, setting: PlanSetting): Html {
+/** The recordings of an agent on a day, and a mark at the time now. */
+function agentDayHtml({ blocks, timeZone, day, minute }: AgentDay, { first, last }: Hours, setting: PlanSetting): Html {
   const isNowShown = minute !== undefined && minute >= first * 60 && minute <= last * 60;
   return html`${
     blocks.length === 0
@@ -217,11 +217,11 @@ function ruler({ first, last }: Hours): Html {
 }
 
 /** Returns rules for the classes `at-`, `for-`, `lane-` and `of-` in use. */
-function placesOf(lines: readonly Line[], { first, last }: Hours): string {
+function placesOf(days: readonly AgentDay[], { first, last }: Hours): string {
   const places = new Set<string>();
   const add = (name: string, value: number) => places.add(`.${name}-${value} { --${name}: ${value}; }`);
   for (let hour = first; hour < last; hour += 1) add('at', hour * 60);
-  for (const { blocks, minute } of lines) {
+  for (const { blocks, minute } of days) {
     if (minute !== undefined) add('at', minute);
     for (const { from, length, lane, lanes } of blocks) {
       add('at', from);

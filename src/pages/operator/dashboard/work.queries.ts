@@ -3,11 +3,12 @@ import type { Queryable } from '#platform/database/kysely.ts';
 
 /** Larger numbers are not counted. */
 export const MOST_COUNTED = 10_000;
-/** The number of failed recordings that are read. */
+/** The most failed recordings that are read. */
 export const MOST_FAILED = 500;
 
-/** The first entries of a list, and the number of all of them, up to `MOST_COUNTED + 1`. */
+/** The first entries of a list. */
 export interface WorkList<T> {
+  /** The number of all entries. Queued and paused recordings are counted up to `MOST_COUNTED + 1`. */
   count: number;
   entries: readonly T[];
 }
@@ -107,7 +108,7 @@ export interface FailedRecording extends Work {
   duration: number | null;
 }
 
-/** Reads the newest `MOST_FAILED` recordings that failed and were not processed again. */
+/** Reads the newest recordings, at most `MOST_FAILED`, that failed and were not processed again. */
 export async function failedRecordings(db: Queryable): Promise<FailedRecording[]> {
   const { rows } = await sql<FailedRecording>`
     WITH lately AS MATERIALIZED (

@@ -23,12 +23,14 @@ export function figuresOf(trends: Trends): Figure[] {
     bytesFigure(trends),
     lengthsFigure(trends, 'waiting', {
       heading: 'Waiting for a worker',
+      thing: 'operation',
       things: 'operations',
       none: 'No operation started in this period.',
       note: 'Time from an operation being ready to a worker starting it.',
     }),
     lengthsFigure(trends, 'publishing', {
       heading: 'Time to publication',
+      thing: 'publication',
       things: 'publications',
       none: 'Nothing published in this period.',
       note: 'Time from the start of the workflow to the publication, including pauses.',
@@ -125,7 +127,8 @@ const DAYS: Readonly<Record<number, string>> = { 1: 'a day', 7: 'a week', 30: '3
 /** The texts about durations. */
 interface LengthsTexts {
   heading: string;
-  /** The noun for what is measured, in the plural. */
+  /** The noun for what is measured, and its plural. */
+  thing: string;
   things: string;
   none: string;
   note: string;
@@ -135,12 +138,12 @@ interface LengthsTexts {
 function lengthsFigure(
   { span, slots, total }: Trends,
   kind: 'waiting' | 'publishing',
-  { heading, things, none, note }: LengthsTexts,
+  { heading, thing, things, none, note }: LengthsTexts,
 ): Figure {
   const all = slots.map((slot) => slot[kind]);
   const known = all.flatMap((lengths) => (lengths ? [lengths.median, lengths.p95] : []));
   const describe = ({ count, median, p95 }: Lengths) =>
-    `median ${spanOf(median)}, 95th percentile ${spanOf(p95)}, ${amountOf(count)} ${count === 1 ? things.slice(0, -1) : things}`;
+    `median ${spanOf(median)}, 95th percentile ${spanOf(p95)}, ${amountOf(count)} ${count === 1 ? thing : things}`;
   return {
     id: kind,
     heading,

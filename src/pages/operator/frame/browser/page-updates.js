@@ -19,19 +19,25 @@ async function keepUpToDate(address, stale) {
   /** @type {EventSource | undefined} */
   let source;
   let upToDate = new Date();
-  let update = Promise.withResolvers();
+  let reportUpdate = () => {};
+  // Older browsers lack Promise.withResolvers.
+  const nextUpdate = () =>
+    new Promise((resolve) => {
+      reportUpdate = () => resolve(undefined);
+    });
+  let update = nextUpdate();
 
   const listen = () => {
     // A source that was refused does not reconnect.
     if (source && source.readyState !== EventSource.CLOSED) return;
     source = new EventSource(address);
-    for (const kind of KINDS) source.addEventListener(kind, () => update.resolve(undefined));
+    for (const kind of KINDS) source.addEventListener(kind, () => reportUpdate());
     source.addEventListener('operation.progress', ({ data }) => showProgress(JSON.parse(data)));
   };
   document.addEventListener('visibilitychange', () => {
     if (isVisible()) {
       listen();
-      update.resolve(undefined);
+      reportUpdate();
     } else {
       // All windows of a browser share few connections to one server.
       source?.close();
@@ -40,9 +46,9 @@ async function keepUpToDate(address, stale) {
   if (isVisible()) listen();
 
   for (;;) {
-    await Promise.race([update.promise, pause(ANYWAY_MS)]);
+    await Promise.race([update, pause(ANYWAY_MS)]);
     await pause(SOON_MS);
-    update = Promise.withResolvers();
+    update = nextUpdate();
     if (!isVisible()) continue;
     const fault = await loadPage().catch(() => 'the server does not answer');
     if (fault === undefined) {
