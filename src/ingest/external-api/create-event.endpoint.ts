@@ -116,8 +116,9 @@ async function create(request: EndpointRequest, services: Services, remember: Re
 
 /** Answers 201 for one event, 200 for several. */
 function answerCreated(c: Context, ids: readonly string[], publicUrl: string): Response {
-  const [created, ...more] = ids.map((identifier) => ({ identifier }));
-  if (!created || more.length > 0) return versionedJson(c, [created, ...more]);
+  const events = ids.map((identifier) => ({ identifier }));
+  const [created, ...more] = events;
+  if (!created || more.length > 0) return versionedJson(c, events);
   const Location = `${publicUrl}/api/events/${encodeURIComponent(created.identifier)}`;
   return versionedJson(c, created, 201, { Location });
 }
