@@ -10,7 +10,16 @@ function claim(attempt: number, maxAttempts = 9, deferrals = 0): Claim {
   const names = { operationId: 1, workflowId: 1, eventId: 'event', token: 1, operation: 'inspect' };
   const times = { timeLimitMs: 60_000, begun: new Date() };
   const trace = { requestId: 'request', traceparent: null };
-  return { ...names, ...times, ...trace, configuration: {}, attempt, maxAttempts, deferrals };
+  return {
+    ...names,
+    ...times,
+    ...trace,
+    configuration: {},
+    workflowConfiguration: {},
+    attempt,
+    maxAttempts,
+    deferrals,
+  };
 }
 
 const coded = (code: string) => Object.assign(new Error(`${code}: it failed`), { code });

@@ -117,7 +117,7 @@ export class Runner {
       await this.#perform(lease, bound);
       const ms = performance.now() - started;
       operationSeconds.observe({ operation, outcome: 'succeeded' }, ms / 1000);
-      if (this.#options.operations.get(operation)?.publishes)
+      if (this.#options.operations.get(operation)?.publishes && claim.configuration.early !== 'true')
         publicationSeconds.observe((Date.now() - claim.begun.getTime()) / 1000);
       bound.info({ ms: Math.round(ms) }, 'operation succeeded');
     } catch (error) {
@@ -193,9 +193,10 @@ export class Runner {
   #contextOf(lease: Lease, { folder, store, open }: Workspace, log: Logger): OperationContext {
     const { database, tools, site } = this.#options;
     const { signal, claim } = lease;
-    const { eventId, configuration } = claim;
+    const { eventId, workflowId, configuration, workflowConfiguration } = claim;
+    const settings = { eventId, workflowId, configuration, workflowConfiguration, site };
     const progress = (fraction: number) => lease.progress(fraction);
-    return { eventId, configuration, database, tools, site, folder, signal, log, progress, store, open };
+    return { ...settings, database, tools, folder, signal, log, progress, store, open };
   }
 
   async #fail(lease: Lease, error: unknown, log: Logger, started: number): Promise<void> {

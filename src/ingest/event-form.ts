@@ -29,6 +29,7 @@ import { jsonText } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { badRequest, type HttpError, refusal } from '#platform/http/errors/errors.ts';
 import { Processing as ProcessingJson } from '#processing/processing.schemas.ts';
 import { type Processing, parseProcessing, UNPARSABLE_PROCESSING } from '#processing/processing-request.ts';
+import { INVALID_HEIGHTS } from '#processing/workflow-refusals.ts';
 import type { NewTarget } from './intake.ts';
 import type { FormDigest } from './receive-form.ts';
 import type { ReceivedFile } from './staged-files.ts';
@@ -76,6 +77,7 @@ export const PART_REFUSALS = [
   FIELD_UNKNOWN,
   FIELD_REQUIRED,
   UNPARSABLE_PROCESSING,
+  INVALID_HEIGHTS,
 ];
 
 /** The parts of an event's form, without files. Absent parts change nothing. */

@@ -10,7 +10,13 @@ import { EventNotReady, HAS_ACTIVE_WORKFLOW, startOnRequest } from './start-on-r
 import { Workflow, WorkflowQuery } from './workflow.schemas.ts';
 import { EVENT_ID, WORKFLOW } from './workflow-examples.ts';
 import { findWorkflow, workflowJson } from './workflow-queries.ts';
-import { DEFINITION_MISSING, EVENT_MISSING, INVALID_CONFIGURATION, MISSING_PARAMETER } from './workflow-refusals.ts';
+import {
+  DEFINITION_MISSING,
+  EVENT_MISSING,
+  INVALID_CONFIGURATION,
+  INVALID_HEIGHTS,
+  MISSING_PARAMETER,
+} from './workflow-refusals.ts';
 
 interface Services {
   /** Base of public URLs, without a slash at its end. */
@@ -60,7 +66,7 @@ export const createWorkflow = defineEndpoint({
       example: { message: HAS_ACTIVE_WORKFLOW },
     },
   },
-  refusals: [MISSING_PARAMETER, INVALID_CONFIGURATION, EVENT_MISSING, DEFINITION_MISSING],
+  refusals: [MISSING_PARAMETER, INVALID_CONFIGURATION, INVALID_HEIGHTS, EVENT_MISSING, DEFINITION_MISSING],
   handle: async ({ c, query, fields }, { config, database, definitions }: Services) => {
     const form = await fields();
     const needed = (name: string) => {

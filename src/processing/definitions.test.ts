@@ -19,14 +19,17 @@ test('the usual workflow answers to its other name, and to names nobody knows', 
 });
 
 const PREPARE = ['inspect', 'cut', 'encode', 'preview', 'captions'];
+const EARLY = ['inspect', 'cut', 'encode', 'publish', 'encode', 'preview', 'captions'];
 const USUAL = 'schedule-and-upload';
 
 test.each<[name: string, configuration: Record<string, string>, operations: string[]]>([
-  ['fast', {}, [...PREPARE, 'publish']],
+  ['fast', {}, [...EARLY, 'publish']],
+  ['fast', { watchEarly: 'false' }, [...PREPARE, 'publish']],
   ['republish-metadata', {}, ['republish']],
-  ['fast', { straightToPublishing: 'false', flagForCutting: 'true' }, [...PREPARE, 'publish']],
-  [USUAL, {}, [...PREPARE, 'publish']],
-  [USUAL, { straightToPublishing: 'true' }, [...PREPARE, 'publish']],
+  ['fast', { straightToPublishing: 'false', flagForCutting: 'true' }, [...EARLY, 'publish']],
+  [USUAL, {}, [...EARLY, 'publish']],
+  [USUAL, { straightToPublishing: 'true' }, [...EARLY, 'publish']],
+  [USUAL, { watchEarly: 'false' }, [...PREPARE, 'publish']],
   [USUAL, { straightToPublishing: 'false' }, [...PREPARE, 'publish internal']],
   [USUAL, { publishToEngage: 'false' }, PREPARE],
   [USUAL, { straightToPublishing: 'false', publishToEngage: 'false' }, [...PREPARE, 'publish internal']],

@@ -26,7 +26,10 @@ export interface Claim {
   eventId: string;
   token: number;
   operation: string;
+  /** The settings from the workflow definition. */
   configuration: Readonly<Record<string, string>>;
+  /** The settings of the whole workflow, with those of the client. */
+  workflowConfiguration: Readonly<Record<string, string>>;
   attempt: number;
   /** The number of attempts that failed because of the service. */
   deferrals: number;

@@ -1,7 +1,9 @@
 import { refusal } from '#platform/http/errors/errors.ts';
+import { parseHeights } from '#platform/media/ladder.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 import { tryParseJson } from '#platform/text/json.ts';
 import { Processing as ProcessingRequest } from './processing.schemas.ts';
-import { INVALID_CONFIGURATION } from './workflow-refusals.ts';
+import { INVALID_CONFIGURATION, INVALID_HEIGHTS } from './workflow-refusals.ts';
 
 export const UNPARSABLE_PROCESSING = refusal(400, 'Unable to parse processing configuration');
 
@@ -20,7 +22,7 @@ export function parseProcessing(text: string): Processing {
   const parsed = Schema.safeParse(tryParseJson(text));
   if (!parsed.success) throw UNPARSABLE_PROCESSING();
   const { workflow, configuration } = parsed.data;
-  return { workflow, configuration: configuration ?? {} };
+  return { workflow, configuration: checked(configuration ?? {}) };
 }
 
 /** Parses the form field `configuration`: a JSON object of values by key. @throws {HttpError} 400 */
@@ -29,5 +31,12 @@ export function parseConfiguration(text: string | undefined): Record<string, str
   const value = tryParseJson(text);
   const parsed = ProcessingRequest.shape.configuration.safeParse(value);
   if (value === undefined || !parsed.success) throw INVALID_CONFIGURATION();
-  return parsed.data ?? {};
+  return checked(parsed.data ?? {});
+}
+
+/** Checks the keys with a meaning in every workflow. @throws {HttpError} 400 */
+function checked(configuration: Record<string, string>): Record<string, string> {
+  const { heights } = configuration;
+  if (heights && !parseHeights(heights)) throw INVALID_HEIGHTS(excerpt(heights, 100));
+  return configuration;
 }

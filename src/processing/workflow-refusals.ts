@@ -1,4 +1,5 @@
 import { refusal } from '#platform/http/errors/errors.ts';
+import { HEIGHTS } from '#platform/media/ladder.ts';
 import { EVENT_ID } from './workflow-examples.ts';
 
 export const EVENT_MISSING = refusal(404, (id: string) => `Cannot find an event with id '${id}'.`, [EVENT_ID]);
@@ -10,6 +11,12 @@ export const MISSING_PARAMETER = refusal(400, (name: string) => `Required parame
   'event_identifier',
 ]);
 export const INVALID_CONFIGURATION = refusal(400, "Passed parameter 'configuration' is invalid JSON.");
+export const INVALID_HEIGHTS = refusal(
+  400,
+  (heights: string) =>
+    `'heights' in the configuration is '${heights}'; it must be a comma-separated list of ${HEIGHTS.join(', ')} and source.`,
+  ['720p'],
+);
 export const ILLEGAL_MOVE = refusal(
   409,
   (from: string, to: string) => `The workflow cannot move from ${from} to ${to}.`,

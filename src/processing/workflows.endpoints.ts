@@ -16,6 +16,7 @@ import { findWorkflow, type WorkflowRow, workflowJson, workflowsOfEvent } from '
 import {
   ILLEGAL_MOVE,
   INVALID_CONFIGURATION,
+  INVALID_HEIGHTS,
   NOT_DELETABLE,
   SUPERSEDED,
   WORKFLOW_MISSING,
@@ -111,7 +112,7 @@ export const changeWorkflow = defineEndpoint({
       example: { ...WORKFLOW, state: 'running' },
     },
   },
-  refusals: [INVALID_STATE, INVALID_CONFIGURATION, WORKFLOW_MISSING, ILLEGAL_MOVE, SUPERSEDED],
+  refusals: [INVALID_STATE, INVALID_CONFIGURATION, INVALID_HEIGHTS, WORKFLOW_MISSING, ILLEGAL_MOVE, SUPERSEDED],
   handle: async ({ c, params, query, fields }, { database }: Services) => {
     const workflow = await accessibleWorkflow(database, c, params.workflow_id, 'write');
     const form = await fields();

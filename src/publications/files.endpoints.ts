@@ -5,8 +5,10 @@ import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { findPublishedFile } from './publication.queries.ts';
+import { PLAYLIST } from './publication.ts';
 import type { PublicationAddresses } from './publication-json.ts';
 import { serveFile } from './serve-file.ts';
+import { type SignAddress, servePlaylist } from './serve-playlist.ts';
 import { checkSignature } from './signing/url-signer.ts';
 
 type PublishedFile = NonNullable<Awaited<ReturnType<typeof findPublishedFile>>>;
@@ -45,15 +47,24 @@ export const publishedFile = defineEndpoint({
   handle: async ({ c, params }, { database, storage, addresses }: Services) => {
     const { publicUrl, signer } = addresses;
     let caching = `public, max-age=${FRESH_SECONDS}`;
+    let sign: SignAddress | undefined;
     if (signer) {
       const checked = checkSignature(c, { signer, publicUrl });
       if ('refusal' in checked) return refuse(c, checked.refusal.status, checked.refusal.sentence);
-      caching = privateUntil(checked.policy.validUntil);
+      const { validUntil, source } = checked.policy;
+      caching = privateUntil(validUntil);
+      sign = (url) => signer.sign(url, { validUntil, source });
     }
     const { publication_id: publicationId, element_id: elementId, filename } = params;
     const file = await findPublishedFile(database, { publicationId, elementId, filename });
-    const served = file && (await serveFile(c, storage, file, headersOf(file, caching)));
-    return served ?? refuse(c, 404, 'The file does not exist or is no longer published.');
+    if (!file) return refuseMissing(c);
+    const headers = headersOf(file, caching);
+    const url = `${publicUrl}${new URL(c.req.url).pathname}`;
+    const isMade = file.filename !== filename || (file.mediatype === PLAYLIST && sign);
+    const served = isMade
+      ? await servePlaylist(c, storage, file, { url, sign, headers })
+      : await serveFile(c, storage, file, headers);
+    return served ?? refuseMissing(c);
   },
 });
 
@@ -70,6 +81,10 @@ function headersOf(file: PublishedFile, caching: string): Record<string, string>
 /** Forbids shared caches, and caching beyond the expiry of the address. */
 function privateUntil(end: number): string {
   return `private, max-age=${Math.min(FRESH_SECONDS, Math.floor((end - Date.now()) / 1000))}`;
+}
+
+function refuseMissing(c: Context): Response {
+  return refuse(c, 404, 'The file does not exist or is no longer published.');
 }
 
 function refuse(c: Context, status: 400 | 403 | 404 | 410, sentence: string): Response {

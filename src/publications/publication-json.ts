@@ -14,6 +14,7 @@ import {
   elementUrl,
   INTERNAL_CHANNEL,
   mediaOf,
+  PLAYLIST,
   type Publication,
   type PublicationElement,
   watchUrl,
@@ -89,7 +90,7 @@ function mediaJson(media: PublicationElement, presentation: Presentation) {
     duration: media.duration,
     description: '',
     ...(media.has_video && video),
-    is_master_playlist: false,
+    is_master_playlist: media.mediatype === PLAYLIST,
     is_live: false,
   } satisfies MediaJson);
 }

@@ -4,7 +4,7 @@ import { mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { isUuid } from '#platform/database/uuid.ts';
-import type { Publication, PublishedAddress } from './publication.ts';
+import { isStreamed, type Publication, type PublishedAddress, RENDITION_PLAYLIST } from './publication.ts';
 
 /** Returns the publications of many events in one query, ordered by channel; none for an event that does not exist. */
 export async function publicationsOfEvents(
@@ -40,17 +40,19 @@ export async function findWatchableRecording(database: Queryable, publicationId:
     .executeTakeFirst();
 }
 
-/** Returns the published file with this address. */
+/** Returns the published file with this address, or the rendition whose playlist has it. */
 export async function findPublishedFile(database: Queryable, address: Required<PublishedAddress>) {
   if (!isUuid(address.publicationId) || !isUuid(address.elementId)) return undefined;
   const file = await database
     .selectFrom('publication_elements')
-    .select(['object_key', 'filename', 'mediatype', 'size', 'sha256'])
+    .select(['object_key', 'filename', 'mediatype', 'size', 'sha256', 'properties'])
     .where('id', '=', address.elementId)
     .where('publication_id', '=', address.publicationId)
     .executeTakeFirst();
+  if (!file) return undefined;
+  const isPlaylist = address.filename === RENDITION_PLAYLIST && isStreamed(file);
   // Compared here, because PostgreSQL rejects some texts that clients may send (with a NUL character).
-  return file?.filename === address.filename ? file : undefined;
+  return isPlaylist || file.filename === address.filename ? file : undefined;
 }
 
 /** Returns true if the address is published and the principal may read its event. */

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { z } from 'zod';
 import type {
   PublicationElement as PublicationElementRow,
   Publication as PublicationRow,
@@ -15,6 +16,9 @@ export const INTERNAL_CHANNEL = 'internal';
  * among the media, where clients look for them.
  */
 export const CAPTIONS = 'captions/delivery';
+
+/** The media type of playlists. The one of a publication lists all renditions of a track. */
+export const PLAYLIST = 'application/x-mpegURL';
 
 /** A file of a publication: media, an attachment (an image or captions) or metadata (a catalog). */
 export type PublicationElement = Selectable<PublicationElementRow>;
@@ -36,9 +40,26 @@ export function captionsOf(publication: Pick<Publication, 'elements'>): Publicat
   return elementsOf(publication, 'attachment').filter(({ flavor }) => flavor === CAPTIONS);
 }
 
+/** Returns the renditions of each track, the best one first: media without the playlists that list them. */
+export function renditionsOfTracks({ elements }: Pick<Publication, 'elements'>): PublicationElement[][] {
+  const renditions = elementsOf({ elements }, 'media').filter(({ mediatype }) => mediatype !== PLAYLIST);
+  return [...Map.groupBy(renditions, ({ track, id }) => track ?? id).values()];
+}
+
+/** Finds the playlist of all renditions of a track. */
+export function playlistOf(
+  { elements }: Pick<Publication, 'elements'>,
+  { track }: PublicationElement,
+): PublicationElement | undefined {
+  return elements.find(
+    (element) => element.mediatype === PLAYLIST && element.track !== null && element.track === track,
+  );
+}
+
 /**
- * Finds the media that an attachment was made from: audio for a waveform, video for anything else, of the same flavor
- * type. With several of them, attachments and media have the same order.
+ * Finds the media that an attachment was made from, in its best rendition: audio for a waveform, video for anything
+ * else, of the same flavor type and track. Attachments of earlier versions name no track; with several of them,
+ * attachments and media have the same order.
  */
 export function mediaOf(
   attachment: PublicationElement,
@@ -46,9 +67,9 @@ export function mediaOf(
 ): PublicationElement | undefined {
   const { type, subtype } = flavorOf(attachment);
   const seen = subtype !== 'waveform';
-  const media = elementsOf(publication, 'media').filter(
-    (each) => flavorOf(each).type === type && each.has_video === seen,
-  );
+  const best = renditionsOfTracks(publication).flatMap((renditions) => renditions.slice(0, 1));
+  const media = best.filter((each) => flavorOf(each).type === type && each.has_video === seen);
+  if (attachment.track !== null) return media.find(({ track }) => track === attachment.track);
   const siblings = elementsOf(publication, 'attachment').filter(({ flavor }) => flavor === attachment.flavor);
   return media.length === siblings.length ? media[siblings.indexOf(attachment)] : undefined;
 }
@@ -89,4 +110,34 @@ export function publishedAddress(publicUrl: string, url: URL): PublishedAddress 
   if (!publicationId || rest.length > 0) return undefined;
   if (kind === 'watch' && !elementId && filename === undefined) return { publicationId };
   return kind === 'publications' && elementId && filename ? { publicationId, elementId, filename } : undefined;
+}
+
+/** The name under which the playlist of a rendition is served, beside its file. */
+export const RENDITION_PLAYLIST = 'index.m3u8';
+
+/** Returns the address of a rendition's playlist, relative to a playlist of the same publication. */
+export function renditionPlaylist(elementId: string): string {
+  return `../${elementId}/${RENDITION_PLAYLIST}`;
+}
+
+const RenditionProperties = z.object({
+  /** The bytes before the first segment, with the index of all segments. */
+  headBytes: z.int().positive(),
+  /** As in RFC 6381. */
+  codecs: z.array(z.string()),
+  /** Bits per second. */
+  peakBitRate: z.int().nonnegative(),
+  averageBitRate: z.int().nonnegative(),
+  /** True if it was made before the others, without encoding. */
+  isCopy: z.boolean().optional(),
+});
+
+/** Returns true if a file is a rendition with a playlist. */
+export function isStreamed({ properties }: Pick<PublicationElement, 'properties'>): boolean {
+  return RenditionProperties.safeParse(properties).success;
+}
+
+/** Parses what streaming needs to know about a rendition. @throws {ZodError} for media of another kind */
+export function renditionProperties(properties: unknown): z.infer<typeof RenditionProperties> {
+  return RenditionProperties.parse(properties);
 }

@@ -30,14 +30,16 @@ export async function hasMediaFor(database: Queryable, eventId: string, channel:
 export interface PublishRequest {
   eventId: string;
   channel: string;
+  /** True if more renditions will follow. */
+  isPartial?: boolean;
   /** The stored Dublin Core XML of the event. */
   catalog: { objectKey: string; filename: string; size: number; sha256: string };
 }
 
 /**
  * Publishes the event's prepared elements and its catalog on the channel. An existing publication keeps its identifier,
- * so that links stay valid. Prepared media replace all its elements. Without them, each element replaces those of the
- * same kind and flavor, so that media stay and metadata are updated. Elements of the internal publication are published
+ * so that links stay valid. Prepared media replace all elements that other workflows made, and join those of their own
+ * workflow. Each other element replaces those of the same kind and flavor, so that media stay and metadata are updated. Elements of the internal publication are published
  * like prepared ones, and that publication ends. Objects of replaced elements are released.
  */
 export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
@@ -54,7 +56,9 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     )
     .returning('id')
     .executeTakeFirstOrThrow();
-  await removeReplaced(trx, id, [...(await preparedElements(trx, eventId)), EPISODE_CATALOG]);
+  const prepared = await preparedElements(trx, eventId);
+  await removeReplaced(trx, id, [...prepared, EPISODE_CATALOG]);
+  const gained = prepared.some(({ kind }) => kind === 'media') && (await hasMedia(trx, id));
   await trx
     .updateTable('publication_elements')
     .set({ publication_id: id })
@@ -62,7 +66,10 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     .where('publication_id', 'is', null)
     .execute();
   await addCatalog(trx, id, request);
-  await recordPublished(trx, id, request);
+  await recordPublished(trx, id, request, {
+    ...(request.isPartial && { partial: true }),
+    ...(gained && { completed: true }),
+  });
 }
 
 /** Returns the channels on which an event is published. */
@@ -97,12 +104,21 @@ async function addCatalog(trx: Transaction, publicationId: string, request: Publ
     .execute();
 }
 
-/** @param more.renewed true if only the metadata have changed */
+/** Returns true if a publication has media. */
+async function hasMedia(trx: Transaction, publicationId: string): Promise<boolean> {
+  const media = trx.selectFrom('publication_elements').select('id').where('publication_id', '=', publicationId);
+  return (await media.where('kind', '=', 'media').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * @param more.renewed true if only the metadata have changed; `partial` if more renditions will follow; `completed` if
+ *   they have joined earlier ones
+ */
 function recordPublished(
   trx: Transaction,
   publication: string,
   { eventId, channel }: PublishRequest,
-  more: { renewed?: true } = {},
+  more: { renewed?: true; partial?: true; completed?: true } = {},
 ): Promise<void> {
   const data = { publication, channel, ...more };
   return recordChanges(trx, [{ kind: 'publication.published', eventId, data }]);
@@ -130,7 +146,7 @@ async function endInternal(trx: Transaction, eventId: string): Promise<void> {
 function preparedElements(trx: Transaction, eventId: string) {
   return trx
     .selectFrom('publication_elements')
-    .select(['kind', 'flavor'])
+    .select(['kind', 'flavor', 'filename', 'workflow_id'])
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
     .execute();
@@ -139,13 +155,23 @@ function preparedElements(trx: Transaction, eventId: string) {
 async function removeReplaced(
   trx: Transaction,
   publicationId: string,
-  successors: readonly { kind: string; flavor: string }[],
+  successors: readonly { kind: string; flavor: string; filename?: string; workflow_id?: number | null }[],
 ): Promise<void> {
-  let replaced = trx.deleteFrom('publication_elements').where('publication_id', '=', publicationId);
-  if (!successors.some(({ kind }) => kind === 'media')) {
-    replaced = replaced.where((eb) => eb.or(successors.map(({ kind, flavor }) => eb.and({ kind, flavor }))));
-  }
-  await releaseElements(trx, await replaced.returning('object_key').execute());
+  const isMedia = ({ kind }: { kind: string }) => kind === 'media';
+  const workflows = successors.filter(isMedia).flatMap(({ workflow_id }) => workflow_id ?? []);
+  const replaced = await trx
+    .deleteFrom('publication_elements')
+    .where('publication_id', '=', publicationId)
+    .where((eb) => {
+      const same = successors.map(({ kind, flavor, filename }) =>
+        eb.and({ kind, flavor, ...(isMedia({ kind }) && { filename }) }),
+      );
+      const others = sql<boolean>`coalesce(workflow_id, 0) <> ALL(${workflows}::bigint[])`;
+      return eb.or(successors.some(isMedia) ? [...same, others] : same);
+    })
+    .returning('object_key')
+    .execute();
+  await releaseElements(trx, replaced);
 }
 
 /** Releases the objects of removed elements. */

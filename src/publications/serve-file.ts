@@ -42,7 +42,7 @@ export async function serveFile(
       'Content-Range': `bytes */${file.size}`,
     });
   }
-  const body = await open(c, storage, file.object_key, range === 'all' ? undefined : range);
+  const body = await openObject(c, storage, file.object_key, range === 'all' ? undefined : range);
   if (!body) return undefined;
   if (range === 'all') return c.body(body, 200, whole);
   return c.body(body, 206, {
@@ -52,8 +52,8 @@ export async function serveFile(
   });
 }
 
-/** Opens an object; undefined when it has been removed. */
-async function open(c: Context, storage: ObjectStorage, key: string, range?: ByteRange) {
+/** Opens an object for an answer; undefined when it has been removed. */
+export async function openObject(c: Context, storage: ObjectStorage, key: string, range?: ByteRange) {
   try {
     return await storage.get(key, range);
   } catch (error) {

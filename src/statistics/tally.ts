@@ -48,7 +48,7 @@ export function factsOf(change: Change, startOf: ReadonlyMap<number, Date>): Fac
       return data.operation_state === 'running' && isAmount(data.waited_ms) ? [lasted('waiting', data.waited_ms)] : [];
     case 'publication.published': {
       const start = startOf.get(change.number);
-      return start && data.channel !== INTERNAL_CHANNEL && data.renewed !== true
+      return start && data.channel !== INTERNAL_CHANNEL && data.renewed !== true && data.completed !== true
         ? [lasted('publishing', at.getTime() - start.getTime())]
         : [];
     }

@@ -60,7 +60,7 @@ export function describeMetrics(runtime: Runtime): void {
             operation: 'encode',
             outcome: 'succeeded',
           }),
-        ).toBe(1);
+        ).toBe(2);
         expect(sumOf(samples, 'inlet_operation_failures_total', { operation: 'inspect' })).toBe(1);
         expect(sumOf(samples, 'inlet_upload_to_publication_seconds_count')).toBe(1);
         expect(sumOf(samples, 'inlet_workers')).toBe(1);

@@ -136,7 +136,7 @@ describe('the internal publication', () => {
     expect(others).toEqual([]);
     expect(internal).toMatchObject({
       channel: 'internal',
-      media: [{ flavor: 'presenter/delivery' }],
+      media: [{ mediatype: 'video/mp4' }, { mediatype: 'application/x-mpegURL', is_master_playlist: true }],
       metadata: [{ flavor: 'dublincore/episode' }],
     });
     expect(internal?.attachments).toHaveLength(3);
@@ -156,7 +156,7 @@ describe('the internal publication', () => {
     expect(others).toEqual([]);
     expect(after?.id).toBe(before?.id);
     expect(after?.media[0]?.id).not.toBe(before?.media[0]?.id);
-    await expectObjects(id, 6);
+    await expectObjects(id, 7);
   });
 
   test('a later publish leaves one publication, on engage-player, and no object of the internal one', async () => {
@@ -168,11 +168,11 @@ describe('the internal publication', () => {
     });
     const [after, ...others] = await publications(id, ALL);
     expect(others).toEqual([]);
-    expect(after).toMatchObject({ channel: 'engage-player', media: [{ flavor: 'presenter/delivery' }] });
+    expect(after).toMatchObject({ channel: 'engage-player', media: [{ flavor: 'presenter/delivery' }, {}] });
     expect(after?.id).not.toBe(internal?.id);
     expect((await app.anonymous(new URL(internal?.media[0]?.url ?? '').pathname)).status).toBe(404);
-    // The track; the medium, three images and the catalog of the publication.
-    await expectObjects(id, 6);
+    // The track; the medium, its playlist, three images and the catalog of the publication.
+    await expectObjects(id, 7);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { denoProgram } from '#cli/runtime.ts';
 import { type CutPart, type KeptPart, partsWithin } from '#platform/media/cutting.ts';
 import { deliver } from '#platform/media/encode-delivery.ts';
 import { ffmpegArguments } from '#platform/media/ffmpeg-command.ts';
+import { indexFile } from '#platform/media/fragment-index.ts';
 import { probe } from '#platform/media/probe.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
@@ -31,14 +32,20 @@ const tools = await testTools();
 /** Makes a clip or file playable, all of it or parts, and reads the result back. */
 async function delivered(source: ClipOptions | string, crf = 30, parts?: readonly KeptPart[]) {
   const path = typeof source === 'string' ? source : await clip(source);
-  const target = join(clipFolder(), `delivered-${randomUUID()}`);
+  const folder = await mkdtemp(join(clipFolder(), 'delivered-'));
   const fractions: number[] = [];
   const onProgress = (fraction: number) => void fractions.push(fraction);
   const info = await probe(tools, path);
-  const quality = { preset: 'veryfast', crf };
-  const plan = await deliver(tools, info, target, { ...LIMIT, quality, onProgress, parts });
+  const settings = { quality: { preset: 'veryfast', crf }, heights: ['source' as const] };
+  const { renditions, mediatype } = await deliver(tools, info, { ...LIMIT, settings, folder, onProgress, parts });
+  const [plan] = renditions;
+  if (!plan) throw new Error('A ladder has a rendition.');
+  const target = plan.path;
+  const result = await probe(tools, target);
+  const { frames } = await indexFile(target);
   expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
-  return { path, target, plan, fractions, source: info, result: await probe(tools, target) };
+  const video = result.video && { ...result.video, frameCount: frames };
+  return { path, target, mediatype, plan, fractions, source: info, result: { ...result, video } };
 }
 
 const within = (value: number | undefined, expected: number, off: number) =>
@@ -133,7 +140,7 @@ describe('what browsers may not play', () => {
     ['96 kHz', { container: 'flac', audio: { rate: 96_000 } }],
   ])('is mixed and sampled down: %s', async (_what, options) => {
     const { plan, result } = await delivered(options);
-    expect(plan).toMatchObject({ mediatype: 'audio/mp4', extension: 'm4a', video: undefined });
+    expect(plan.video).toBeUndefined();
     expect(result.recording.mediatype).toBe('audio/mp4');
     const audio = { codec: 'aac', channels: 2, samplingRate: 48_000 };
     expect(result).toMatchObject({ hasVideo: false, audio });
@@ -261,8 +268,8 @@ describe('a recording with a steady rate', () => {
 
   it('is cut without pictures, too', async () => {
     const wav = { name: 'sound.wav', seconds: 8, video: false, audio: ['-c:a', 'pcm_s16le'] } as const;
-    const { target, result, plan } = await cut(await markedClip({ ...wav, audio: [...wav.audio] }));
-    expect(plan.mediatype).toBe('audio/mp4');
+    const { target, result, mediatype } = await cut(await markedClip({ ...wav, audio: [...wav.audio] }));
+    expect(mediatype).toBe('audio/mp4');
     await hearsTwoParts(target, 0.01);
     within(result.duration, 3250, 30);
   });
@@ -318,16 +325,17 @@ describe.runIf(process.platform === 'linux')('an encoder', () => {
     const code = `
       const { probe } = await import(${media('probe.ts')});
       const { deliver } = await import(${media('encode-delivery.ts')});
-      const [path, target] = process.argv.slice(1);
+      const [path, folder] = process.argv.slice(1);
       const tools = JSON.parse(process.env.TOOLS);
-      await deliver(tools, await probe(tools, path), target, {
-        quality: { preset: 'slow', crf: 18 },
+      await deliver(tools, await probe(tools, path), {
+        folder,
+        settings: { quality: { preset: 'slow', crf: 18 }, heights: ['source'] },
         timeLimitMs: 60_000,
         onProgress: () => console.log('encoding'),
       });`;
     const video = { size: '1280x720', codec: 'mpeg4' };
     const path = await clip({ container: 'mkv', seconds: 60, video, audio: false });
-    const target = join(clipFolder(), `orphan-${randomUUID()}`);
+    const target = await mkdtemp(join(clipFolder(), 'orphan-'));
     const worker = spawn(process.execPath, ['--input-type=module', '-e', code, path, target], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, TOOLS: JSON.stringify(tools) },

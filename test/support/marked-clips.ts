@@ -68,7 +68,8 @@ export async function markedPictures(path: string): Promise<{ number: number; ti
 /** Which second of a marked recording is heard, in stretches of the result: `from` and `to` in seconds, of which codecs blur some. */
 export async function markedSound(path: string): Promise<{ second: number; from: number; to: number }[]> {
   const raw = ['-map', '0:a:0', '-af', 'aresample=async=1:first_pts=0', '-ac', '1', '-ar', String(RATE)];
-  const decode = ['-v', 'error', '-i', path, ...raw, '-f', 's16le', 'pipe:1'];
+  // A file may begin with a packet before time 0, by which the times of all streams would be shifted.
+  const decode = ['-v', 'error', '-copyts', '-i', path, ...raw, '-f', 's16le', 'pipe:1'];
   const { output } = await runTool((await testTools()).ffmpeg, decode, LIMIT);
   const stretches: { second: number; from: number; to: number }[] = [];
   const readings = Math.floor(output.length / 2 / READING);

@@ -17,6 +17,8 @@ import { insertEvent, tracksOf } from './publication.ts';
 
 export interface PerformOptions {
   configuration?: Record<string, string>;
+  workflowConfiguration?: Record<string, string>;
+  workflowId?: number;
   signal?: AbortSignal;
   /** What the site sets of operations. */
   site?: Partial<OperationSettings>;
@@ -74,7 +76,8 @@ export async function createOperationBench() {
      * @returns the fractions it reported
      */
     async perform(operation: Operation, eventId: string, options: PerformOptions = {}): Promise<number[]> {
-      const { configuration = {}, signal = new AbortController().signal, site = {} } = options;
+      const { configuration = {}, workflowConfiguration = {}, workflowId = 1 } = options;
+      const { signal = new AbortController().signal, site = {} } = options;
       const { folder = join(root, randomUUID()) } = options;
       await mkdir(folder, { recursive: true });
       const workspace = new Workspace({ folder, storage, staging, signal, log: silentLogger });
@@ -82,7 +85,9 @@ export async function createOperationBench() {
       try {
         const commit = await operation.run({
           eventId,
+          workflowId,
           configuration,
+          workflowConfiguration,
           database,
           tools,
           site: { ...loadConfig({}).operations, ...site },

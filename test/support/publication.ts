@@ -90,6 +90,8 @@ export function publishedElement(values: Partial<StoredElement> = {}): StoredEle
     frame_count: 1500,
     bit_rate: 800_000,
     properties: {},
+    track: null,
+    workflow_id: null,
     ...values,
   };
 }

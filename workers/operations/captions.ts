@@ -22,7 +22,7 @@ type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];
 export const captions: Operation = {
   name: 'captions',
   lane: 'light',
-  async run({ eventId, database, folder, log, open, store }) {
+  async run({ eventId, workflowId, database, folder, log, open, store }) {
     const tracks = await captionTracks(database, eventId);
     const parts = timelineOf(await sourceTracks(database, eventId));
     const elements: PreparedElement[] = [];
@@ -43,7 +43,7 @@ export const captions: Operation = {
       for (const [id, sentences] of warnings) {
         await trx.updateTable('tracks').set({ warnings: sentences }).where('id', '=', id).execute();
       }
-      await replacePrepared(trx, eventId, 'captions', elements);
+      await replacePrepared(trx, { eventId, workflowId }, 'captions', elements);
     };
   },
 };

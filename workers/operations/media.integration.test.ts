@@ -123,7 +123,7 @@ describe('cut', () => {
     const eventId = await twoTracks(par('0.5s', '1s') + par('1500ms', END));
     await perform(eventId, inspect, cut, inspect, cut, encode);
     expect(await durationOf(eventId)).toBe(3000);
-    const media = await bench.elementsOf(eventId);
+    const media = (await bench.elementsOf(eventId)).filter(({ mediatype }) => mediatype === 'video/mp4');
     expect(media.map(({ flavor, frame_count }) => [flavor, frame_count])).toEqual([
       ['presenter/delivery', 75],
       ['presentation/delivery', 25],
@@ -182,25 +182,31 @@ describe('encode', () => {
     expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
     const elements = await bench.elementsOf(eventId);
     const tags = ['engage-download', 'engage-streaming'];
+    const playlist = { mediatype: 'application/x-mpegURL', tags: ['engage-streaming'], flavor: 'presenter/delivery' };
     expect(elements).toMatchObject([
       {
         ...{ kind: 'media', publication_id: null, position: 0, flavor: 'presenter/delivery' },
         ...{ filename: 'presenter.mp4', mediatype: 'video/mp4', tags: [...tags, '240p-quality'] },
         ...{ has_audio: true, has_video: true, width: 320, height: 240, frame_rate: 25, frame_count: 25 },
       },
+      { ...playlist, position: 9, filename: 'presenter.m3u8', has_audio: true, has_video: true, width: 320 },
       {
-        ...{ position: 1, flavor: 'presentation/delivery', filename: 'presentation.mp4' },
+        ...{ position: 10, flavor: 'presentation/delivery', filename: 'presentation.mp4' },
         ...{ mediatype: 'video/mp4', has_audio: false, has_video: true, duration: 1000 },
       },
+      { ...playlist, flavor: 'presentation/delivery', filename: 'presentation.m3u8', has_audio: false },
       {
-        ...{ position: 2, flavor: 'presenter/delivery', filename: 'presenter-3.m4a', tags },
+        ...{ position: 20, flavor: 'presenter/delivery', filename: 'presenter-3.m4a' },
         ...{ mediatype: 'audio/mp4', has_audio: true, has_video: false, width: null, frame_rate: null },
+        tags: [...tags, '128k-quality'],
       },
+      { position: 21, filename: 'presenter-3-64k.m4a', tags: [...tags, '64k-quality'] },
+      { ...playlist, filename: 'presenter-3.m3u8', has_video: false },
     ]);
-    for (const { object_key, size, sha256, bit_rate } of elements) {
+    for (const { object_key, size, sha256, bit_rate, mediatype } of elements) {
       const content = await bench.bytesOf(object_key);
       expect([content.length, sumOf(content)]).toEqual([size, sha256]);
-      expect(bit_rate).toBeGreaterThan(1000);
+      if (mediatype !== playlist.mediatype) expect(bit_rate).toBeGreaterThan(1000);
     }
     const keys = elements.map(({ object_key }) => object_key);
     const staged = database.selectFrom('staging').selectAll().where('object_key', 'in', keys);
@@ -221,7 +227,7 @@ describe('encode', () => {
     const prepared = (await bench.elementsOf(eventId)).find(({ publication_id }) => publication_id === null);
     await perform(eventId, encode);
     const left = (await bench.elementsOf(eventId)).map(({ object_key }) => object_key);
-    expect(left).toHaveLength(2);
+    expect(left).toHaveLength(4);
     expect(left).toContain(published?.object_key);
     expect(left).not.toContain(prepared?.object_key);
     const keys = [published, prepared, { object_key: left[1] }].map((each) => each?.object_key ?? '');
@@ -244,7 +250,7 @@ describe('encode', () => {
       configuration: { preset: 'veryslow' },
     });
     // The first track is stored by then, and the second one takes its time.
-    await expect.poll(async () => (await storedElements()).length).toBe(before.length + 1);
+    await expect.poll(async () => (await storedElements()).length).toBe(before.length + 2);
     controller.abort(new Error('the worker stops'));
     await expect(started).rejects.toThrow('the worker stops');
     expect(await storedElements()).toEqual(before);
@@ -305,7 +311,7 @@ describe('preview', () => {
     await bench.storage.remove((await tracksOf(eventId)).map(({ object_key }) => object_key));
     await perform(eventId, preview);
     const kinds = (await bench.elementsOf(eventId)).map(({ kind }) => kind);
-    expect(kinds).toEqual(['attachment', 'attachment', 'attachment', 'media']);
+    expect(kinds).toEqual(['attachment', 'attachment', 'attachment', 'media', 'media']);
   });
 });
 
@@ -395,7 +401,7 @@ describe('captions', () => {
     const [first] = await prepared(eventId);
     await perform(eventId, captions, publish);
     const elements = await bench.elementsOf(eventId);
-    expect(elements.map(({ kind }) => kind)).toEqual(['attachment', 'media', 'metadata']);
+    expect(elements.map(({ kind }) => kind)).toEqual(['attachment', 'media', 'media', 'metadata']);
     expect(elements.every(({ publication_id }) => publication_id !== null)).toBe(true);
     expect(elements[0]?.id).not.toBe(first?.id);
   });

@@ -7,8 +7,11 @@ import type { Logger } from '#platform/telemetry/log.ts';
 /** The tools, services and settings of one run. Everything an operation starts must stop when `signal` aborts. */
 export interface OperationContext {
   readonly eventId: string;
+  readonly workflowId: number;
   /** The settings from the workflow definition. */
   readonly configuration: Readonly<Record<string, string>>;
+  /** The settings of the whole workflow, with those of the client. */
+  readonly workflowConfiguration: Readonly<Record<string, string>>;
   readonly database: Database;
   readonly tools: MediaTools;
   /** The site's settings for operations. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import type { KeptPart } from '#platform/media/cutting.ts';
-import { CAPTIONS, flavorOf } from '#publications/publication.ts';
+import { CAPTIONS, flavorOf, PLAYLIST } from '#publications/publication.ts';
 import { releaseElements } from '#publications/publish.ts';
-import type { StoredFile } from './operation.ts';
+import type { OperationContext, StoredFile } from './operation.ts';
 
 /** A track that a client sent or a program of the site made. */
 export interface SourceTrack {
@@ -43,37 +43,64 @@ export async function tracksToPrepare(database: Database, eventId: string): Prom
   return (await sourceTracks(database, eventId)).filter(({ kept }) => kept?.length !== 0);
 }
 
-/** Returns the object keys of an event's prepared media, by the position of their track. */
-export async function preparedMedia(database: Database, eventId: string): Promise<Map<number, string>> {
-  const rows = await database
+type WorkflowRun = Pick<OperationContext, 'eventId' | 'workflowId'>;
+
+/** A rendition that a workflow has made, published or not. */
+export type MadeRendition = Awaited<ReturnType<typeof madeRenditions>>[number];
+
+function madeRenditions(database: Database, { eventId, workflowId }: WorkflowRun) {
+  return database
     .selectFrom('publication_elements')
-    .select(['position', 'object_key'])
+    .select([
+      'id',
+      'track',
+      'object_key',
+      'duration',
+      'width',
+      'height',
+      'frame_rate',
+      'has_video',
+      'has_audio',
+      'properties',
+    ])
     .where('event_id', '=', eventId)
-    .where('publication_id', 'is', null)
+    .where('workflow_id', '=', workflowId)
     .where('kind', '=', 'media')
+    .where('mediatype', '<>', PLAYLIST)
+    .orderBy('position')
     .execute();
-  return new Map(rows.map(({ position, object_key }) => [position, object_key]));
+}
+
+/** Returns the renditions that a workflow has made, by the position of their track, the best one first. */
+export async function renditionsOf(database: Database, run: WorkflowRun): Promise<Map<number, MadeRendition[]>> {
+  const rows = await madeRenditions(database, run);
+  return Map.groupBy(rows, ({ track }) => track ?? 0);
 }
 
 type ElementFacts = Omit<
   Insertable<PublicationElement>,
-  'id' | 'event_id' | 'publication_id' | 'kind' | 'object_key' | 'size' | 'sha256'
+  'event_id' | 'publication_id' | 'workflow_id' | 'kind' | 'object_key' | 'size' | 'sha256'
 >;
 
 /** A file to be published later. */
-export interface PreparedElement extends ElementFacts {
+export interface PreparedElement extends Omit<ElementFacts, 'id'> {
+  /** Chosen when the operation commits, unless another file names it. */
+  id?: string;
   stored: StoredFile;
 }
 
 /**
  * Writes the elements that an operation prepared, replaces those of an earlier run that are not yet published, and
  * releases their objects. Captions are attachments too, but prepared by another operation than images.
+ *
+ * @param options.keeps the earlier elements that belong to the same result
  */
 export async function replacePrepared(
   trx: Transaction,
-  eventId: string,
+  { eventId, workflowId }: WorkflowRun,
   what: 'media' | 'images' | 'captions',
   elements: readonly PreparedElement[],
+  { keeps = [] }: { keeps?: readonly string[] } = {},
 ): Promise<void> {
   const kind = what === 'media' ? 'media' : 'attachment';
   const earlier = await trx
@@ -82,14 +109,16 @@ export async function replacePrepared(
     .where('publication_id', 'is', null)
     .where('kind', '=', kind)
     .where('flavor', what === 'captions' ? '=' : '<>', CAPTIONS)
+    .where(sql<boolean>`id <> ALL(${keeps}::uuid[])`)
     .returning('object_key')
     .execute();
   await releaseElements(trx, earlier);
   if (elements.length === 0) return;
-  const rows = elements.map(({ stored, ...facts }) => ({
+  const rows = elements.map(({ stored, id = randomUUID(), ...facts }) => ({
     ...facts,
-    id: randomUUID(),
+    id,
     event_id: eventId,
+    workflow_id: workflowId,
     kind,
     object_key: stored.objectKey,
     size: stored.size,

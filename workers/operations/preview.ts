@@ -7,8 +7,9 @@ import { flavorOf } from '#publications/publication.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import {
   fileStems,
+  type MadeRendition,
   type PreparedElement,
-  preparedMedia,
+  renditionsOf,
   replacePrepared,
   type SourceTrack,
   tracksToPrepare,
@@ -17,13 +18,15 @@ import {
 const POSTER = { width: 1280, height: 1280 };
 const THUMBNAIL = { width: 320, height: 320 };
 const TAGS = ['engage-download'];
+/** In pixels of the shorter side. */
+const LARGE_ENOUGH = 720;
 const RUN_LIMIT_MS = 3_600_000;
 
 type Image = Omit<PreparedElement, 'position'>;
 
 /**
  * Makes a poster, a thumbnail and a timeline of each track with video, and a waveform of each other track. Reads
- * prepared media if they exist: they are smaller and faster to seek than the source.
+ * renditions if they exist: they are smaller and faster to seek than the source.
  */
 export const preview: Operation = {
   name: 'preview',
@@ -32,11 +35,11 @@ export const preview: Operation = {
     const { eventId, database, tools, signal } = context;
     const tracks = await tracksToPrepare(database, eventId);
     const stems = fileStems(tracks);
-    const media = await preparedMedia(database, eventId);
+    const renditions = await renditionsOf(database, context);
     const images: Image[] = [];
     for (const [done, track] of tracks.entries()) {
       const report = (fraction: number) => context.progress((done + fraction) / tracks.length);
-      const path = await context.open(media.get(track.position) ?? track.object_key);
+      const path = await context.open(sourceOf(track, renditions.get(track.position) ?? []));
       const info = await probe(tools, path, { signal });
       await watched({ path: context.folder, maxBytes: Number.POSITIVE_INFINITY }, signal, async (until) => {
         const stem = stems.get(track.id) ?? track.id;
@@ -45,9 +48,15 @@ export const preview: Operation = {
       report(1);
     }
     const elements = images.map((image, position) => ({ ...image, position }));
-    return (trx) => replacePrepared(trx, eventId, 'images', elements);
+    return (trx) => replacePrepared(trx, context, 'images', elements);
   },
 };
+
+/** Returns the smallest rendition that is large enough for a poster, or else the best one. */
+function sourceOf(track: SourceTrack, renditions: readonly MadeRendition[]): string {
+  const large = renditions.filter(({ width, height }) => Math.min(width ?? 0, height ?? 0) >= LARGE_ENOUGH);
+  return (large.at(-1) ?? renditions[0] ?? track).object_key;
+}
 
 async function imagesOf(
   { tools, folder, signal, store }: OperationContext,
@@ -62,6 +71,7 @@ async function imagesOf(
     const mediatype = name.endsWith('.png') ? 'image/png' : 'image/jpeg';
     return {
       stored: await store(pathOf(name), mediatype),
+      track: track.position,
       flavor: `${flavorOf(track).type}/${flavor}`,
       filename: `${stem}-${name}`,
       mediatype,

@@ -90,6 +90,40 @@ describe('publish', () => {
     expect(xml.match(/end=[^ ]+|<dcterms:extent[^<]*</g) ?? []).toEqual(parts);
   });
 
+  test('an early publication gains what its workflow makes later, and stays complete in the next one', async () => {
+    const eventId = await insertEvent(database);
+    const early = { configuration: { early: 'true' }, workflowId: 7 };
+    const rendition = (filename: string, workflow_id: number) =>
+      insertElement(database, storage, Buffer.from(`${filename} ${workflow_id}`), {
+        ...{ event_id: eventId, kind: 'media', filename, workflow_id },
+      });
+    const filenames = async () => (await published(eventId)).elements.map(({ filename }) => filename).sort();
+    const copy = await rendition('presenter.mp4', 7);
+    await bench.perform(publish, eventId, early);
+    const [first] = (await published(eventId)).publications;
+    expect(await filenames()).toEqual(['dublincore.xml', 'presenter.mp4']);
+    await rendition('presenter-360p.mp4', 7);
+    await bench.perform(publish, eventId);
+    const { publications, elements } = await published(eventId);
+    expect(publications.map(({ id }) => id)).toEqual([first?.id]);
+    expect(await filenames()).toEqual(['dublincore.xml', 'presenter-360p.mp4', 'presenter.mp4']);
+    expect(ids(elements)).toContain(copy.id);
+
+    await rendition('presenter.mp4', 8);
+    await bench.perform(publish, eventId, { ...early, workflowId: 8 });
+    expect(await filenames()).toEqual(['dublincore.xml', 'presenter-360p.mp4', 'presenter.mp4']);
+    await bench.perform(publish, eventId);
+    expect(await filenames()).toEqual(['dublincore.xml', 'presenter.mp4']);
+    const log = database.selectFrom('changes').select('data').where('event_id', '=', eventId);
+    const changes = await log.where('kind', '=', 'publication.published').orderBy('id').execute();
+    expect(changes.map(({ data }) => data)).toMatchObject([
+      { partial: true },
+      { completed: true },
+      { channel: 'engage-player' },
+    ]);
+    expect(changes[2]?.data).not.toHaveProperty('completed');
+  });
+
   test('an event without media gets no publication, and nothing is stored', async () => {
     const eventId = await insertEvent(database);
     await prepare(eventId, 'attachment', POSTER);

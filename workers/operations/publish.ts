@@ -13,6 +13,7 @@ import {
   retractPublications,
 } from '#publications/publish.ts';
 import type { Operation, StoredFile } from './operation.ts';
+import { renditionsOf } from './prepared-elements.ts';
 
 const FILENAME = 'dublincore.xml';
 
@@ -26,20 +27,30 @@ async function writeCatalog(database: Database, eventId: string, folder: string)
 
 /**
  * Publishes the elements that earlier operations prepared on `channel`, with the event's current catalog. If nothing
- * new is prepared, updates the catalog of the existing publication. An event without media is not published.
+ * new is prepared, updates the catalog of the existing publication. An event without media is not published. With
+ * `early: true`, the workflow will publish again with more renditions; what is published already then stays until that.
  */
 export const publish: Operation = {
   name: 'publish',
   publishes: true,
   lane: 'light',
-  async run({ eventId, configuration, database, folder, log, store }) {
+  async run({ eventId, workflowId, configuration, database, folder, log, store }) {
     const channel = configuration.channel || DEFAULT_CHANNEL;
-    if (!(await hasMediaFor(database, eventId, channel))) {
+    const isPartial = configuration.early === 'true';
+    if (isPartial && (await channelsOf(database, eventId)).includes(channel)) {
+      log.info({ channel }, 'what is published stays until all renditions exist');
+      return async () => undefined;
+    }
+    const hasMedia = isPartial
+      ? (await renditionsOf(database, { eventId, workflowId })).size > 0
+      : await hasMediaFor(database, eventId, channel);
+    if (!hasMedia) {
       log.info({ channel }, 'the event has no media to publish');
       return async () => undefined;
     }
     const catalog = await store(await writeCatalog(database, eventId, folder), 'text/xml');
-    return (trx) => publishElements(trx, { eventId, channel, catalog: { ...catalog, filename: FILENAME } });
+    const file = { ...catalog, filename: FILENAME };
+    return (trx) => publishElements(trx, { eventId, channel, isPartial, catalog: file });
   },
 };
 

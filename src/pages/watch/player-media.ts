@@ -7,6 +7,7 @@ import {
   mediaOf,
   type Publication,
   type PublicationElement,
+  renditionsOfTracks,
 } from '#publications/publication.ts';
 import type { FileAddress } from '../urls/relative-urls.ts';
 
@@ -49,7 +50,7 @@ const SAME_LENGTH_MS = 1000;
 
 /** Decides which media are shown, which is heard, and which leads. Returns undefined without media. */
 export function playerOf(recording: PublishedRecording, addressOf: FileAddress): Player | undefined {
-  const media = elementsOf(recording, 'media');
+  const media = renditionsOfTracks(recording).flatMap(([best]) => best ?? []);
   const seen = media.filter(({ has_video }) => has_video);
   const listened = seen.some(({ has_audio }) => has_audio) ? undefined : media.find(({ has_video }) => !has_video);
   const played = listened ? [...seen, listened] : seen;

@@ -5,7 +5,7 @@ import { Assets, browserModules } from '#platform/http/answer/asset.ts';
 import { type Html, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { findWatchableRecording } from '#publications/publication.queries.ts';
-import { elementsOf, type PublicationElement } from '#publications/publication.ts';
+import { type PublicationElement, renditionsOfTracks } from '#publications/publication.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { checkSignature } from '#publications/signing/url-signer.ts';
 import { formatSize } from '../upload/browser/card-text.js';
@@ -47,7 +47,7 @@ ${recording.series_title ? html`<p class="series">${recording.series_title}</p>`
 ${player ? '' : html`<p>This publication has nothing to play.</p>`}
 ${recording.description ? html`<p class="description">${recording.description}</p>` : ''}
 ${rightsHtml(recording)}
-${downloadsHtml(elementsOf(recording, 'media'), addressOf)}
+${downloadsHtml(renditionsOfTracks(recording).flat(), addressOf)}
 </main>`,
     { style: STYLE },
   );

@@ -256,7 +256,9 @@ export interface PublicationElement {
   sha256: string;
   size: number;
   tags: Generated<string[]>;
+  track: number | null;
   width: number | null;
+  workflow_id: number | null;
 }
 
 export interface Publication {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AUDIO, VIDEO } from '#test/support/streams.ts';
-import { deliveryRate, planDelivery, threadsFor } from './delivery-plan.ts';
+import { deliveryRate, threadsFor } from './delivery-plan.ts';
 import { largestResult } from './encode-delivery.ts';
+import { planLadder } from './ladder.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 import { assertPlausible, encodingLimit, encodingWork, type Inspected, isLongWork } from './workload.ts';
@@ -20,13 +21,15 @@ function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | 
     audio: audio ? { ...AUDIO, ...audio } : undefined,
     indexed: true,
   };
-  return planDelivery(info, QUALITY);
+  const { renditions, ...ladder } = planLadder(info, { quality: QUALITY, heights: ['source'] });
+  const { video: pictures, audio: sound } = renditions[0] ?? {};
+  return { ...ladder, video: pictures, audio: sound };
 }
 
 /** How ffmpeg is told to encode such pictures. */
 const options = (video: Partial<VideoStream>) => plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
 
-describe('planDelivery', () => {
+describe('the best rendition', () => {
   it.each(['mov', 'matroska', 'mpegts', 'flv'])('takes over what browsers play from %s', (demuxer) => {
     const { format, video, audio } = plan({}, {}, demuxer);
     expect([format, video?.copy, audio?.copy]).toEqual(['mp4', true, true]);
@@ -60,7 +63,7 @@ describe('planDelivery', () => {
   });
 
   it('keeps the times of pictures, so that none is repeated or begins too early', () => {
-    expect(options({})).toContain('-vsync vfr -enc_time_base 1000:25000');
+    expect(options({})).toContain('-vsync vfr -enc_time_base:v 1000:25000');
     expect(options({})).not.toContain('-r ');
     expect(options({ frameRate: 3, peakFrameRate: 30 })).toContain('-bf 0');
     expect(options({ frameRate: 25, peakFrameRate: 50 })).not.toContain('-bf');
@@ -123,11 +126,13 @@ const FOUR_K = { width: 3840, height: 2160 };
 
 describe('encodingWork', () => {
   it('goes by the frames that were counted, else by the rate, and never beyond what the bytes can hold', () => {
-    expect(encodingWork(recording(1, 1000, { frameCount: 1000 }))).toBe(1000 * 1920 * 1080);
-    expect(encodingWork(recording(1, 1000, {}))).toBe(90_000 * 1920 * 1080);
-    expect(encodingWork(recording(1, 0.008, {}))).toBe(1000 * 1920 * 1080);
+    const lower = 1280 * 720 + 640 * 360;
+    const all = 1920 * 1080 + lower;
+    expect(encodingWork(recording(1, 1000, { frameCount: 1000 }))).toBe(1000 * all);
+    expect(encodingWork(recording(1, 1000, {}))).toBe(90_000 * all);
+    expect(encodingWork(recording(1, 0.008, {}))).toBe(1000 * all);
     // A stream that is copied is not encoded.
-    expect(encodingWork(recording(20, 9000, { codec: 'h264', profile: 'High' }))).toBe(0);
+    expect(encodingWork(recording(1, 1000, { codec: 'h264', profile: 'High' }))).toBe(90_000 * lower);
   });
 });
 
@@ -137,7 +142,11 @@ it.each<[string, Inspected, boolean]>([
   ['a lecture', recording(1.5, 700, {}), false],
   ['a short recording in 4K', recording(0.75, 3000, FOUR_K), false],
   ['a screen on which little moves', recording(1, 30, {}), false],
-  ['a day that is only taken over', recording(24, 20_000, { codec: 'h264', profile: 'High' }), false],
+  [
+    'a morning of which the best rendition is taken over',
+    recording(8, 20_000, { codec: 'h264', profile: 'High' }),
+    false,
+  ],
   ['two pictures ten hours apart', recording(10, 0.65, { ...FOUR_K, frameCount: 2 }), false],
   ['a short flood of pictures', recording(0.001, 0.1, { ...FOUR_K, frameCount: 1000 }), false],
   ['a day in 1080p', recording(24, 10_000, {}), true],

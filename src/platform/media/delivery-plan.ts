@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { cutSound } from './cut-filters.ts';
 import type { KeptPart } from './cutting.ts';
-import { fitInto, pictureFilters, type Size } from './ffmpeg-command.ts';
+import { pictureFilters, type Size } from './ffmpeg-command.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
 /** The compression of pictures: constant quality; a lower `crf` is better. */
@@ -34,12 +34,16 @@ export interface Cut {
   pictureFilters: readonly string[];
 }
 
-/** The plan for a file that plays everywhere. */
-export type DeliveryPlan = ReturnType<typeof planDelivery>;
+/** What may happen to the streams of a recording. */
+export interface Treatment {
+  /** False if even playable streams are encoded. */
+  canCopy: boolean;
+  demuxer: string;
+  cut?: Cut | undefined;
+}
 
 export const USUAL_QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
 
-const LARGEST = { width: 3840, height: 3840 };
 const LARGEST_COPIED = 4096;
 const FASTEST_RATE = 60;
 const USUAL_RATE = 25;
@@ -57,28 +61,18 @@ const H264_PROFILES = ['Constrained Baseline', 'Baseline', 'Main', 'High', 'Cons
 const AAC_PROFILES = ['LC', 'HE-AAC', 'HE-AACv2'];
 const AAC_RATES = [32_000, 44_100, 48_000];
 
-/**
- * Decides for each stream whether browsers can play it. It is encoded if not.
- *
- * @param encodeAll encodes even streams that could be copied
- * @param cut keeps only parts, which are always encoded
- */
-export function planDelivery(info: Deliverable, quality = USUAL_QUALITY, encodeAll = false, cut?: Cut) {
-  const copying = !encodeAll && !cut;
-  const timed = copying && TIMED.includes(info.recording.demuxer);
-  const video = info.video && videoPlan(info.video, quality, timed, cut);
-  const audio = info.audio && audioPlan(info.audio, timed || (copying && info.recording.demuxer === 'aac'), cut);
-  const file = info.video
-    ? ({ format: 'mp4', mediatype: 'video/mp4', extension: 'mp4' } as const)
-    : ({ format: 'ipod', mediatype: 'audio/mp4', extension: 'm4a' } as const);
-  return { ...file, video, audio };
-}
-
-function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean, cut?: Cut): StreamPlan {
+/** Plans the pictures of a rendition: a copy where it is allowed and browsers can play it, otherwise an encoder. */
+export function planVideo(
+  video: VideoStream,
+  quality: VideoQuality,
+  size: Size,
+  { canCopy, demuxer, cut }: Treatment,
+): StreamPlan {
   const { index } = video;
-  if (timed && playable(video)) return { index, copy: true, bitRate: null, options: ['-c:v', 'copy'] };
+  if (canCopy && isPlayable(video, demuxer)) {
+    return { index, copy: true, bitRate: null, options: ['-c:v', 'copy'] };
+  }
   const rate = deliveryRate(video);
-  const size = fitInto(video, LARGEST);
   const cap = Math.max(1_000_000, Math.round(size.width * size.height * rate * 0.12));
   // Cuts after deinterlacing, which builds pictures from their neighbours.
   const filters = [...pictureFilters(video, size), ...(cut?.pictureFilters ?? []), 'format=yuv420p'];
@@ -102,9 +96,10 @@ function videoPlan(video: VideoStream, quality: VideoQuality, timed: boolean, cu
 function timing(video: VideoStream, rate: number): string[] {
   const fps = `${Math.round(rate * 1000)}/1000`;
   // -vsync has a newer name, which the ffmpeg from npm does not know.
-  const times = ['-vsync', 'vfr', '-enc_time_base', `1000:${Math.round(rate * 1000)}`, '-x264-params', `fps=${fps}`];
+  const times = ['-vsync', 'vfr', '-enc_time_base:v', `1000:${Math.round(rate * 1000)}`, '-x264-params', `fps=${fps}`];
   const due = `expr:isnan(prev_forced_t)+gte(t-prev_forced_t,${KEYFRAME_SECONDS})`;
-  const keyframes = ['-g', String(Math.round(rate * KEYFRAME_SECONDS)), '-force_key_frames', due];
+  // Only at these times, so that segments of all renditions begin together.
+  const keyframes = ['-g', String(Math.round(rate * KEYFRAME_SECONDS)), '-sc_threshold', '0', '-force_key_frames', due];
   // With B-frames, irregular pictures would begin too early by the distance of the first ones.
   return [...times, ...keyframes, ...(isRegular(video) ? [] : ['-bf', '0'])];
 }
@@ -115,8 +110,10 @@ export function threadsFor({ width, height }: Size, processors = availableParall
   return Math.max(1, Math.min(affordable, Math.ceil(processors * 1.5)));
 }
 
-function playable(video: VideoStream): boolean {
+/** Returns true if browsers play these pictures as they are. @param demuxer of their file */
+export function isPlayable(video: VideoStream, demuxer: string): boolean {
   return (
+    TIMED.includes(demuxer) &&
     video.codec === 'h264' &&
     ['yuv420p', 'yuvj420p'].includes(video.pixelFormat ?? '') &&
     H264_PROFILES.includes(video.profile ?? '') &&
@@ -157,18 +154,24 @@ function round(rate: number): number {
   return Math.round(rate * 1000) / 1000;
 }
 
-function audioPlan(audio: AudioStream, timed: boolean, cut?: Cut): StreamPlan {
+/** Plans the sound of a rendition. @param treatment.bitRate bits per second of encoded sound */
+export function planSound(audio: AudioStream, treatment: Treatment & { bitRate?: number }): StreamPlan {
   const { index, channels } = audio;
+  const { canCopy, demuxer, cut } = treatment;
+  const timed = TIMED.includes(demuxer) || demuxer === 'aac';
   const known = audio.codec === 'aac' && AAC_PROFILES.includes(audio.profile ?? '');
-  if (timed && known && channels <= 2) return { index, copy: true, bitRate: null, options: ['-c:a', 'copy'] };
+  if (canCopy && timed && known && channels <= 2) {
+    // Transport streams and raw AAC repeat a header in each packet.
+    return { index, copy: true, bitRate: null, options: ['-c:a', 'copy', '-bsf:a', 'aac_adtstoasc'] };
+  }
   const rate = AAC_RATES.find((usual) => usual === audio.samplingRate) ?? 48_000;
   // No layout of more than eight channels can be mixed down, so the first two are used.
   const mix = channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : [];
   const gapless = 'async=1:first_pts=0';
   const kept = cut ? [`aresample=${rate}:${gapless}`, ...cutSound(cut.parts, rate)] : [`aresample=${gapless}`];
   const filters = [...mix, ...kept];
-  const [outputs, bitRate] = channels === 1 ? [1, 96_000] : [2, 160_000];
-  const target = ['-ac', String(outputs), '-b:a', String(bitRate)];
+  const bitRate = treatment.bitRate ?? (channels === 1 ? 96_000 : 160_000);
+  const target = ['-ac', channels === 1 ? '1' : '2', '-b:a', String(bitRate)];
   const options = ['-c:a', 'aac', ...target, '-ar', String(rate), '-af', filters.join(',')];
   return { index, copy: false, bitRate, options };
 }

@@ -1,15 +1,10 @@
+import { join } from 'node:path';
 import { PictureCut } from './cut-filters.ts';
 import { endOf, type KeptPart, readFor } from './cutting.ts';
-import {
-  type DeliveryPlan,
-  deliveryRate,
-  planDelivery,
-  type StreamPlan,
-  threadsFor,
-  type VideoQuality,
-} from './delivery-plan.ts';
+import { deliveryRate, type StreamPlan, threadsFor } from './delivery-plan.ts';
 import { ffmpegArguments, type Output, recordingInput } from './ffmpeg-command.ts';
-import { progressLines, readPictureTimes } from './packets.ts';
+import { type Ladder, type LadderSettings, planLadder, type Rendition } from './ladder.ts';
+import { PacketProgress, readPictureTimes } from './packets.ts';
 import type { MediaInfo } from './probe.ts';
 import type { MediaTools } from './tools/locate-tools.ts';
 import { MediaFailure } from './tools/media-failure.ts';
@@ -20,46 +15,107 @@ import { type RunLimits, runTool } from './tools/run-tool.ts';
 const SLACK_BYTES = 64 * 2 ** 20;
 /** Reads another second, for pictures stored out of order. */
 const READ_ON_MS = 1000;
+/** Streaming must be able to start again so often; pictures with fewer key frames are encoded. */
+const MAX_KEYFRAME_SECONDS = 10;
+/** The progress of all renditions when the best one has been copied. */
+const COPIED_SHARE = 0.1;
+
+/** Fragments of about six seconds that begin with key frames, and an index of them at the front. */
+const FRAGMENTED = [
+  ...['-movflags', '+frag_keyframe+delay_moov+default_base_moof+global_sidx'],
+  ...['-min_frag_duration', '5500000'],
+];
+/** Without pictures, the duration alone ends a fragment; with copied pictures, it limits the memory of the writer. */
+const LONGEST_FRAGMENT = { sound: '6000000', copied: '15000000' };
 
 export interface DeliveryOptions extends RunLimits {
-  quality: VideoQuality;
+  settings: LadderSettings;
+  /** The folder of the results, which has no other files. */
+  folder: string;
   /** The kept parts; undefined for the whole recording. */
   parts?: readonly KeptPart[] | undefined;
   onProgress: (fraction: number) => void;
 }
 
+/** The renditions of a track that were made, each in a file. */
+export interface Delivery extends Ladder {
+  renditions: readonly (Rendition & { path: string })[];
+}
+
 /**
- * Writes a file that browsers play and can start before all of it has arrived. Copies the streams that allow it. If
- * that fails because they are not what they claim to be, encodes them. A cut is always encoded, in one pass from the
- * source.
+ * Copies the streams of a recording to a file that browsers play, as the best rendition.
  *
- * @returns the plan that was executed
+ * @returns undefined if browsers cannot play them, or if key frames are too far apart for streaming
+ * @throws {MediaFailure}
+ */
+export async function deliverCopy(
+  tools: MediaTools,
+  info: MediaInfo,
+  options: DeliveryOptions,
+): Promise<Delivery | undefined> {
+  const ladder = planLadder(info, options.settings);
+  const renditions = ladder.renditions.slice(0, 1);
+  if (options.parts || !isCopied(renditions[0])) return undefined;
+  try {
+    const keyframeSeconds = await runPlan(tools, info, { ...ladder, renditions }, options);
+    if (info.video && keyframeSeconds > MAX_KEYFRAME_SECONDS) return undefined;
+    return deliveryOf({ ...ladder, renditions }, options.folder);
+  } catch (error) {
+    if (!(error instanceof MediaFailure) || !error.permanent) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Makes all renditions of a recording, as files that browsers play, stream and seek in. Copies the best one if that is
+ * possible, and decodes the source once for the others. A cut is always encoded, in one pass from the source.
+ *
+ * @param options.hasCopy true if `deliverCopy` has already made the best rendition
  * @throws {MediaFailure}
  */
 export async function deliver(
   tools: MediaTools,
   info: MediaInfo,
-  target: string,
-  options: DeliveryOptions,
-): Promise<DeliveryPlan> {
-  const { parts, quality } = options;
+  options: DeliveryOptions & { hasCopy?: boolean },
+): Promise<Delivery> {
+  const { parts, settings, onProgress, hasCopy = false } = options;
   if (parts) {
     const cut = { parts, pictureFilters: await cutPictures(tools, info, parts, options) };
-    const plan = planDelivery(info, quality, true, cut);
-    await runPlan(tools, readFor(info, parts), plan, target, options);
-    return plan;
+    return encode(tools, readFor(info, parts), planLadder(info, settings, true, cut), options);
   }
-  const plan = planDelivery(info, quality);
-  try {
-    await runPlan(tools, info, plan, target, options);
-    return plan;
-  } catch (error) {
-    const copied = plan.video?.copy || plan.audio?.copy;
-    if (!copied || !(error instanceof MediaFailure) || !error.permanent) throw error;
-  }
-  const encoded = planDelivery(info, quality, true);
-  await runPlan(tools, info, encoded, target, options);
-  return encoded;
+  const copying = { ...options, onProgress: (fraction: number) => onProgress(fraction * COPIED_SHARE) };
+  const copy = hasCopy ? undefined : await deliverCopy(tools, info, copying);
+  const done = copy ? COPIED_SHARE : 0;
+  const encoding = { ...options, onProgress: (fraction: number) => onProgress(done + fraction * (1 - done)) };
+  const ladderOf = (encodeAll: boolean) => {
+    const ladder = planLadder(info, settings, encodeAll);
+    return copy || hasCopy ? { ...ladder, renditions: ladder.renditions.slice(1) } : ladder;
+  };
+  const first = ladderOf(!copy && !hasCopy && isCopied(planLadder(info, settings).renditions[0]));
+  const encoded = await encode(tools, info, first, encoding).catch((error) => {
+    const copies = first.renditions.some(({ audio }) => audio?.copy);
+    if (!copies || !(error instanceof MediaFailure) || !error.permanent) throw error;
+    return encode(tools, info, ladderOf(true), encoding);
+  });
+  return { ...encoded, renditions: [...(copy?.renditions ?? []), ...encoded.renditions] };
+}
+
+function isCopied(rendition: Rendition | undefined): boolean {
+  return (rendition?.video ?? rendition?.audio)?.copy === true;
+}
+
+async function encode(tools: MediaTools, info: MediaInfo, ladder: Ladder, options: DeliveryOptions): Promise<Delivery> {
+  if (ladder.renditions.length > 0) await runPlan(tools, info, ladder, options);
+  options.onProgress(1);
+  return deliveryOf(ladder, options.folder);
+}
+
+function deliveryOf({ renditions, ...ladder }: Ladder, folder: string): Delivery {
+  return { ...ladder, renditions: renditions.map((rendition) => ({ ...rendition, path: pathOf(rendition, folder) })) };
+}
+
+function pathOf({ rank }: Rendition, folder: string): string {
+  return join(folder, `rendition-${rank}`);
 }
 
 async function cutPictures(
@@ -75,36 +131,47 @@ async function cutPictures(
   return pictures.filters();
 }
 
+/** Makes renditions in one run. @returns the longest time between key frames of what was read, in seconds */
 async function runPlan(
   tools: MediaTools,
   info: MediaInfo,
-  plan: DeliveryPlan,
-  target: string,
+  { format, renditions }: Ladder,
   options: DeliveryOptions,
-): Promise<void> {
-  const streams = [plan.video, plan.audio].filter((stream) => stream !== undefined);
-  const file: Output = {
-    target,
-    options: [
-      ...streams.flatMap(({ index }) => ['-map', `0:${index}`]),
-      ...streams.flatMap((stream) => stream.options),
-      ...['-max_muxing_queue_size', '4096', '-movflags', '+faststart', '-f', plan.format],
-    ],
-  };
+): Promise<number> {
+  const files = renditions.map((rendition) => outputOf(rendition, format, options.folder));
+  const streams = renditions.flatMap(streamsOf);
   const packets = (info.video ?? info.audio)?.frameCount ?? null;
-  const progress = progressLines({ duration: info.duration, packets }, options.onProgress);
+  const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
   const paced = streams.slice(0, 1).map(pace);
   const decoder = info.video ? ['-threads', String(threadsFor(info.video))] : [];
   const input = recordingInput(info.recording, [...decoder, ...readingLimit(options.parts)]);
-  const args = ffmpegArguments(input, [file, ...paced]);
-  await watched({ path: target, maxBytes: largestResult(info, streams) }, options.signal, (signal) =>
+  const args = ffmpegArguments(input, [...files, ...paced]);
+  await watched({ path: options.folder, maxBytes: largestResult(info, streams) }, options.signal, (signal) =>
     runTool(tools.ffmpeg, args, {
       signal,
       timeLimitMs: options.timeLimitMs,
-      onOutput: (chunk) => progress.add(chunk),
+      onOutput: (chunk) => progress.lines.add(chunk),
     }),
   );
-  options.onProgress(1);
+  return progress.keyframeSeconds;
+}
+
+function streamsOf({ video, audio }: Rendition): StreamPlan[] {
+  return [video, audio].filter((stream) => stream !== undefined);
+}
+
+function outputOf(rendition: Rendition, format: Ladder['format'], folder: string): Output {
+  const streams = streamsOf(rendition);
+  const longest = rendition.video ? rendition.video.copy && LONGEST_FRAGMENT.copied : LONGEST_FRAGMENT.sound;
+  return {
+    target: pathOf(rendition, folder),
+    options: [
+      ...streams.flatMap(({ index }) => ['-map', `0:${index}`]),
+      ...streams.flatMap((stream) => stream.options),
+      ...['-max_muxing_queue_size', '4096', ...FRAGMENTED, ...(longest ? ['-frag_duration', longest] : [])],
+      ...['-f', format],
+    ],
+  };
 }
 
 function readingLimit(parts: readonly KeptPart[] | undefined): string[] {

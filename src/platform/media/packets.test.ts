@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lines, PacketTimeline, progressLines } from './packets.ts';
+import { Lines, PacketProgress, PacketTimeline } from './packets.ts';
 import { placesToLook, timelineLayout } from './video-previews.ts';
 import { Peaks } from './waveform.ts';
 
@@ -18,7 +18,7 @@ describe('Lines', () => {
   });
 });
 
-describe('progressLines', () => {
+describe('PacketProgress', () => {
   const packet = (ticks: number) => `0,  ${ticks},  ${ticks},  40, 1, 0x1\n`;
   const MS = '#tb 0: 1/1000\n';
   const HOURS = [0, 36_000_000, 36_000_040, 36_000_080].map(packet);
@@ -35,8 +35,8 @@ describe('progressLines', () => {
     ['is silent while neither is known', 0, null, [MS, packet(10)], []],
   ])('%s', (_, duration, packets, output, fractions) => {
     const seen: number[] = [];
-    const progress = progressLines({ duration, packets }, (fraction) => seen.push(fraction));
-    for (const text of output) progress.add(text);
+    const progress = new PacketProgress({ duration, packets }, (fraction) => seen.push(fraction));
+    for (const text of output) progress.lines.add(text);
     expect(seen).toEqual(fractions);
   });
 });

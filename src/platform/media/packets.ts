@@ -8,6 +8,8 @@ import { type RunLimits, runTool } from './tools/run-tool.ts';
 const MAX_LINE = 4096;
 const TIME_BASE = /^#tb 0: (\d+)\/(\d+)/;
 const PACKET = /^0,\s*(-?\d+),\s*(-?\d+),/;
+/** Packets with flags other than that of a key frame. */
+const NO_KEYFRAME = /, F=0x/;
 const UNKNOWN_TIME = -(2 ** 63);
 /** When all packets are read, some are not yet written: only the exit of the tool is the end. */
 const ALL_READ = 0.99;
@@ -48,7 +50,7 @@ export class Lines {
 }
 
 /** Parses ffmpeg's framecrc format: the decoding and the presentation time of each packet, in seconds. */
-function framecrcLines(onPacket: (decoded: number, shown: number) => void): Lines {
+function framecrcLines(onPacket: (decoded: number, shown: number, isKeyframe: boolean) => void): Lines {
   let tick = 0;
   return new Lines((line) => {
     const base = TIME_BASE.exec(line);
@@ -56,7 +58,7 @@ function framecrcLines(onPacket: (decoded: number, shown: number) => void): Line
     const packet = PACKET.exec(line);
     if (!packet) return;
     const [decoded, shown] = [Number(packet[1]), Number(packet[2])];
-    onPacket(decoded * tick, (shown === UNKNOWN_TIME ? decoded : shown) * tick);
+    onPacket(decoded * tick, (shown === UNKNOWN_TIME ? decoded : shown) * tick, !NO_KEYFRAME.test(line));
   });
 }
 
@@ -64,18 +66,28 @@ function framecrcLines(onPacket: (decoded: number, shown: number) => void): Line
  * Turns ffmpeg's framecrc format into a fraction of the work: of the packets or, if their number is unknown (null), of
  * the duration in milliseconds. So packets that are hours apart count no more than others.
  */
-export function progressLines(
-  { duration, packets }: { duration: number; packets: number | null },
-  report: (fraction: number) => void,
-): Lines {
-  let start: number | undefined;
-  let count = 0;
-  return framecrcLines((seconds) => {
-    count += 1;
-    start ??= seconds;
-    const fraction = packets ? count / packets : ((seconds - start) * 1000) / duration;
-    if (Number.isFinite(fraction)) report(Math.min(ALL_READ, Math.max(0, fraction)));
-  });
+export class PacketProgress {
+  readonly lines: Lines;
+  #keyframe: number | undefined;
+  #keyframeSeconds = 0;
+
+  constructor({ duration, packets }: { duration: number; packets: number | null }, report: (fraction: number) => void) {
+    let start: number | undefined;
+    let count = 0;
+    this.lines = framecrcLines((seconds, shown, isKeyframe) => {
+      count += 1;
+      start ??= seconds;
+      const fraction = packets ? count / packets : ((seconds - start) * 1000) / duration;
+      if (Number.isFinite(fraction)) report(Math.min(ALL_READ, Math.max(0, fraction)));
+      this.#keyframeSeconds = Math.max(this.#keyframeSeconds, shown - (this.#keyframe ?? shown));
+      if (isKeyframe) this.#keyframe = shown;
+    });
+  }
+
+  /** The longest time from a key frame to the next one or to the end, in seconds. */
+  get keyframeSeconds(): number {
+    return this.#keyframeSeconds;
+  }
 }
 
 /**

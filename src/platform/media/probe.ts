@@ -1,4 +1,4 @@
-import { planDelivery } from './delivery-plan.ts';
+import { isPlayable } from './delivery-plan.ts';
 import { safeguards } from './ffmpeg-command.ts';
 import { type Scan, scanPackets } from './packets.ts';
 import { type Recording, recognize } from './recording.ts';
@@ -89,7 +89,7 @@ export async function countFrames(
   info: MediaInfo,
   { signal, timeLimitMs = SCAN_TIME_LIMIT_MS }: ProbeOptions = {},
 ): Promise<MediaInfo> {
-  if (!info.indexed || !info.video || planDelivery(info).video?.copy) return info;
+  if (!info.indexed || !info.video || isPlayable(info.video, info.recording.demuxer)) return info;
   const { index } = info.video;
   const scan = await scanPackets(tools, info.recording, [index], { signal, timeLimitMs }).catch((error) => {
     if (error instanceof MediaFailure && error.permanent) return undefined;

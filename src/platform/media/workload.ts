@@ -1,4 +1,5 @@
-import { type Deliverable, planDelivery } from './delivery-plan.ts';
+import type { Deliverable } from './delivery-plan.ts';
+import { planLadder, type Rendition, USUAL_LADDER } from './ladder.ts';
 import type { VideoStream } from './streams.ts';
 import { MediaFailure } from './tools/media-failure.ts';
 
@@ -35,16 +36,22 @@ const LONGEST_HOURS = 7 * 24;
  * @param encodeAll assumes that no stream is copied
  */
 export function encodingWork(inspected: Inspected, encodeAll = false): number {
-  const { video, audio } = planDelivery(inspected, undefined, encodeAll || inspected.cut);
+  const { renditions } = planLadder(inspected, USUAL_LADDER, encodeAll || inspected.cut);
+  return renditions.reduce((sum, rendition) => sum + renditionWork(rendition, inspected), 0);
+}
+
+function renditionWork({ size, video, audio }: Rendition, inspected: Inspected): number {
   const sound = audio && !audio.copy ? (inspected.duration / 1000) * PIXELS_A_SECOND_OF_SOUND : 0;
-  const pictures = video && !video.copy && inspected.video ? pixelsOf(inspected.video, inspected) : 0;
+  const pictures =
+    video && !video.copy && inspected.video && size
+      ? framesOf(inspected.video, inspected) * size.width * size.height
+      : 0;
   return sound + pictures;
 }
 
-function pixelsOf(video: VideoStream, { duration, size }: Inspected): number {
+function framesOf(video: VideoStream, { duration, size }: Inspected): number {
   const declared = (duration / 1000) * (video.frameRate ?? video.peakFrameRate ?? USUAL_RATE);
-  const frames = Math.min(video.frameCount ?? declared, size / SMALLEST_FRAME_BYTES);
-  return Math.ceil(frames) * video.width * video.height;
+  return Math.ceil(Math.min(video.frameCount ?? declared, size / SMALLEST_FRAME_BYTES));
 }
 
 /**

@@ -25,7 +25,7 @@ export const control: Suite = (product) => {
     const tools = () => processesWith(`${server.dataDir}/work`);
     const workflow = await eventually(async () => {
       const [found] = await workflowsOf(admin, id);
-      expect(found?.operations.find(({ operation }) => operation === 'encode')?.state).toBe('running');
+      expect(found?.operations.findLast(({ operation }) => operation === 'encode')?.state).toBe('running');
       expect(tools().length).toBeGreaterThan(0);
       return found as WorkflowJson;
     });

@@ -102,7 +102,7 @@ export const processing: Suite = (product) => {
     );
     expect(internal).toMatchObject({
       channel: 'internal',
-      media: [{ flavor: 'presenter/delivery', mediatype: 'video/mp4' }],
+      media: [{ flavor: 'presenter/delivery', mediatype: 'video/mp4' }, {}],
       metadata: [{ flavor: 'dublincore/episode' }],
     });
     expect(internal?.attachments.length).toBeGreaterThan(0);

@@ -170,7 +170,7 @@ async function published({ admin }: Product, id: string): Promise<number[]> {
   const event = await admin.processed(id);
   expect(event).toMatchObject({ processing_state: 'SUCCEEDED', publication_status: ['engage-player'] });
   const [publication] = await admin.publications(id);
-  const media = publication?.media ?? [];
+  const media = publication?.media.filter(({ mediatype }) => mediatype === 'video/mp4') ?? [];
   for (const { url } of media) expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
   return media.map(({ duration = 0 }) => Math.round(duration / 250) / 4);
 }

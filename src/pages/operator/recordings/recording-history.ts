@@ -78,12 +78,18 @@ function entriesOf({ kind, at, actor, data }: Change): Entry[] {
     case 'workflow.deleted':
       return add(`Workflow ${data.workflow} deleted`);
     case 'publication.published':
-      return add(`Published on ${data.channel}`, 'good');
+      return add(`${publishedAs(data)} on ${data.channel}`, 'good');
     case 'publication.retracted':
       return add(`Retracted from ${data.channel}`);
     default:
       return [];
   }
+}
+
+/** Returns the verb for a publication, which may gain renditions later. */
+function publishedAs({ partial, completed }: Change['data']): string {
+  if (partial) return 'First rendition published';
+  return completed ? 'All renditions published' : 'Published';
 }
 
 const WORKFLOW: Readonly<Record<string, [verb: string, tone?: Entry['tone']]>> = {

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
+import { parseFragmentIndex } from '#platform/media/fragment-index.ts';
+import { mediaPlaylist } from '#platform/media/hls-playlists.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import type { findPublishedFile } from './publication.queries.ts';
+import { PLAYLIST, renditionProperties } from './publication.ts';
+import { openObject } from './serve-file.ts';
+
+/** Signs an absolute URL. */
+export type SignAddress = (url: string) => string;
+
+interface PlaylistAnswer {
+  /** The public address of the playlist. */
+  url: string;
+  /** Signs what the playlist names; undefined to leave it unsigned. */
+  sign: SignAddress | undefined;
+  headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Answers with a playlist whose text is made for the request: a stored one that is signed, or that of a rendition, made
+ * from the index at the front of its file.
+ *
+ * @returns undefined when the object has been removed since its row was read
+ */
+export async function servePlaylist(
+  c: Context,
+  storage: ObjectStorage,
+  file: NonNullable<Awaited<ReturnType<typeof findPublishedFile>>>,
+  { url, sign, headers }: PlaylistAnswer,
+): Promise<Response | undefined> {
+  const isStored = file.mediatype === PLAYLIST;
+  const range = isStored ? undefined : { start: 0, end: renditionProperties(file.properties).headBytes - 1 };
+  const body = await openObject(c, storage, file.object_key, range);
+  if (!body) return undefined;
+  const bytes = Buffer.from(await new Response(body).arrayBuffer());
+  const plain = isStored ? bytes.toString() : mediaPlaylist(file.filename, parseFragmentIndex(bytes));
+  const text = sign ? signPlaylist(plain, url, sign) : plain;
+  const etag = strongEtag(createHash('sha256').update(text).digest('hex'));
+  const common = { 'Content-Type': PLAYLIST, ETag: etag, ...headers };
+  if (matchesNone(c.req.header('If-None-Match'), etag)) return c.body(null, 304, common);
+  return c.body(text, 200, { ...common, 'Content-Length': String(Buffer.byteLength(text)) });
+}
+
+/** Signs each address that a playlist names. They are relative to the URL of the playlist, and stay so. */
+export function signPlaylist(text: string, url: string, sign: SignAddress): string {
+  const signed = (uri: string) => `${uri}${new URL(sign(new URL(uri, url).href)).search}`;
+  return text
+    .split('\n')
+    .map((line) => {
+      if (line.startsWith('#')) return line.replace(/URI="([^"]+)"/, (_, uri: string) => `URI="${signed(uri)}"`);
+      return line === '' ? line : signed(line);
+    })
+    .join('\n');
+}
