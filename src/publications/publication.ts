@@ -128,7 +128,7 @@ const RenditionProperties = z.object({
   /** Bits per second. */
   peakBitRate: z.int().nonnegative(),
   averageBitRate: z.int().nonnegative(),
-  /** True if it was made before the others, without encoding. */
+  /** True if it was made without encoding, before other renditions. */
   isCopy: z.boolean().optional(),
 });
 

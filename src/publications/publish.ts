@@ -38,9 +38,10 @@ export interface PublishRequest {
 
 /**
  * Publishes the event's prepared elements and its catalog on the channel. An existing publication keeps its identifier,
- * so that links stay valid. Prepared media replace all elements that other workflows made, and join those of their own
- * workflow. Each other element replaces those of the same kind and flavor, so that media stay and metadata are updated. Elements of the internal publication are published
- * like prepared ones, and that publication ends. Objects of replaced elements are released.
+ * so that links stay valid. Prepared media replace all elements except those of the workflow that made them. Each other
+ * element replaces those of the same kind and flavor, so that media stay and metadata are updated. Elements of the
+ * internal publication are published like prepared ones, and that publication ends. Objects of replaced elements are
+ * released.
  */
 export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
   const { eventId, channel } = request;

@@ -54,7 +54,7 @@ interface EncodingTask {
   /** The beginning of file names. */
   stem: string;
   settings: LadderSettings;
-  /** What an earlier operation of the same workflow has made. */
+  /** The renditions that an earlier operation of the same workflow has made. */
   copies: readonly MadeRendition[];
   onProgress: (fraction: number) => void;
 }

@@ -34,7 +34,7 @@ export interface Cut {
   pictureFilters: readonly string[];
 }
 
-/** What may happen to the streams of a recording. */
+/** The permitted treatment of the streams of a recording. */
 export interface Treatment {
   /** False if even playable streams are encoded. */
   canCopy: boolean;

@@ -68,7 +68,7 @@ export async function deliverCopy(
 
 /**
  * Makes all renditions of a recording, as files that browsers play, stream and seek in. Copies the best one if that is
- * possible, and decodes the source once for the others. A cut is always encoded, in one pass from the source.
+ * possible, and decodes the source once for all other renditions. A cut is always encoded, in one pass from the source.
  *
  * @param options.hasCopy true if `deliverCopy` has already made the best rendition
  * @throws {MediaFailure}

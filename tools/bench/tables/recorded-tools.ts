@@ -27,18 +27,31 @@ export class RecordedTools {
     this.tools = { ffmpeg: standIn('ffmpeg'), ffprobe: standIn('ffprobe') };
   }
 
-  /** A program that runs the recorded commands one after the other, and how many there are. */
-  replay(): { run: () => Promise<void>; commands: number } {
-    const calls = readdirSync(this.#calls).sort();
-    const script = join(this.#calls, '..', 'replay');
-    const lines = calls.map((call) => this.#line(join(this.#calls, call)));
+  /**
+   * A program that runs the recorded commands one after the other, and how many there are.
+   *
+   * @param chosen which commands to run, by their arguments; all by default
+   */
+  replay(chosen: (args: readonly string[]) => boolean = () => true): { run: () => Promise<void>; commands: number } {
+    const calls = readdirSync(this.#calls)
+      .sort()
+      .filter((call) => chosen(this.#argumentsOf(call)));
+    const script = join(this.#calls, '..', `replay-${calls.length}`);
+    const lines = calls.map((call) => this.#line(call));
     writeFileSync(script, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
     const run = async () => void (await runTool(script, [], { timeLimitMs: 3_600_000 }));
     return { run, commands: calls.length };
   }
 
-  #line(call: string): string {
-    const args = readFileSync(join(call, 'arguments'), 'utf8').split('\0').slice(0, -1);
+  #argumentsOf(call: string): string[] {
+    return readFileSync(join(this.#calls, call, 'arguments'), 'utf8')
+      .split('\0')
+      .slice(0, -1);
+  }
+
+  #line(name: string): string {
+    const call = join(this.#calls, name);
+    const args = this.#argumentsOf(name);
     const command = args.map((arg, i) => {
       if (i === 0 || !isAbsolute(arg)) return arg;
       return args[i - 1] === '-i' ? join(call, 'input') : join(this.#results, basename(arg));
