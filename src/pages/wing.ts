@@ -6,8 +6,9 @@ import { operatorAgents } from './operator/agents/agents.endpoint.ts';
 import { operatorDashboard } from './operator/dashboard/dashboard.endpoint.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
 import { dashboardRoutes } from './operator/queue-dashboard.ts';
+import { operatorBulkAction } from './operator/recordings/bulk-actions.endpoint.ts';
 import { operatorRecording } from './operator/recordings/recording.endpoint.ts';
-import { operatorSearch } from './operator/recordings/recording-search.endpoint.ts';
+import { operatorRecordings } from './operator/recordings/recording-list.endpoint.ts';
 import { operatorLanes, operatorSystem, operatorWorkers } from './operator/system/system.endpoints.ts';
 import { operatorTrends } from './operator/trends/trends.endpoint.ts';
 import { operatorUploads } from './operator/uploads.endpoint.ts';
@@ -45,7 +46,8 @@ export const wing = {
     signOut,
     operatorDashboard,
     operatorAsset,
-    operatorSearch,
+    operatorRecordings,
+    operatorBulkAction,
     operatorRecording,
     operatorControl,
     operatorStart,

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAgentActivity } from '#capture/reports/agent-activity.queries.ts';
 import { failedRecordings, uploadingRecordings } from '#capture/reports/failed-recordings.queries.ts';
 import { listPlannedRecordings } from '#capture/schedules/timetable.queries.ts';
+import { findRecordings } from '#pages/operator/recordings/recording-list.queries.ts';
+import type { RecordingsQuery } from '#pages/operator/recordings/recording-list-query.ts';
 import type { DB } from '#platform/database/schema.ts';
 import { countNext } from '#statistics/count.ts';
 import { FIGURES } from '#statistics/metrics/figures.queries.ts';
@@ -92,6 +94,51 @@ describe('pages about agents', () => {
     const { touched, plan } = await costsOf(logged, work);
     expect(plan).not.toMatch(/Seq Scan on (events|schedules)/);
     expect(touched).toBeLessThan(most);
+  });
+});
+
+describe('the list of recordings', () => {
+  const EVENTS = 30_000;
+  beforeAll(async () => {
+    await sql`TRUNCATE events, workflows CASCADE`.execute(db.database);
+    await db.database.connection().execute((on) =>
+      withoutIndexes(on, ['events'], async () => {
+        await sql`INSERT INTO events (id, title, start_date, created, creator, processing_state, description, series_id)
+          SELECT 'e' || i, 'Lecture ' || i % 500, '2020-01-01Z'::timestamptz + i * interval '1 hour', now(), 'Tester',
+            CASE WHEN i % 1000 = 7 THEN 'FAILED' ELSE 'SUCCEEDED' END,
+            CASE WHEN i % 3000 = 7 THEN 'zymurgy' ELSE 'common words' END, 'series-' || i % 300
+          FROM generate_series(1, ${EVENTS}::integer) AS i`.execute(on);
+      }),
+    );
+    await sql`VACUUM ANALYZE events`.execute(db.database);
+  });
+  const oldest = ['start:DESC,identifier:DESC', 'after', '2020-01-03T00:00:00.000000Z', 'e48'];
+
+  test.each<RecordingsQuery>([
+    {},
+    { sort: 'title:asc' },
+    { sort: 'series:desc' },
+    { sort: 'state:desc' },
+    { state: 'failed' },
+    { state: 'failed', sort: 'title:asc' },
+    { state: 'scheduled' },
+    { series: 'series-7' },
+    { series: 'series-7', state: 'failed', sort: 'state:desc' },
+    { agent: 'Hall 7' },
+    { from: '2021-03-01', to: '2021-03-02' },
+    { from: '2021-03-01', to: '2021-03-31', sort: 'series:desc' },
+    { q: 'zymurgy' },
+    { q: 'zymurgy', state: 'failed', sort: 'title:asc' },
+    { q: 'common' },
+    { cursor: Buffer.from(JSON.stringify(oldest)).toString('base64url') },
+  ])('%j does not scan the table', async (query) => {
+    const { touched, plan } = await costsOf(logged, async (on) => {
+      await findRecordings(on, query, undefined);
+      const asked = logged.queries.filter(({ sql: text }) => !text.trimStart().startsWith('EXPLAIN'));
+      logged.forget();
+      logged.queries.push(...asked);
+    });
+    expect(touched, plan).toBeLessThan(4_000);
   });
 });
 

@@ -12,6 +12,7 @@ import { measureLists } from './tables/lists.ts';
 import { measureMemory } from './tables/memory.ts';
 import { measurePoll } from './tables/poll.ts';
 import { measureQueue } from './tables/queue.ts';
+import { measureRecordings } from './tables/recordings.ts';
 import { measureScheduling } from './tables/scheduling.ts';
 import { measureThroughput } from './tables/throughput.ts';
 import { measureUpdates } from './tables/updates.ts';
@@ -29,6 +30,7 @@ const MEASURES: Record<TableName, Measure> = {
   waiting: measureWaiting,
   poll: measurePoll,
   lists: measureLists,
+  recordings: measureRecordings,
   scheduling: measureScheduling,
   throughput: measureThroughput,
   agents: measureAgents,

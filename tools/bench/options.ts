@@ -10,6 +10,7 @@ export const TABLES = [
   'waiting',
   'poll',
   'lists',
+  'recordings',
   'scheduling',
   'throughput',
   'agents',
@@ -26,7 +27,7 @@ export interface BenchOptions {
   size: number;
   /** Bytes of one more upload there, generated on the way. */
   huge: number | undefined;
-  /** Events in the tables `lists` and `throughput`, with a tenth as many series, and in `scheduling`. */
+  /** Events in the tables `lists`, `recordings` and `throughput`, with a tenth as many series, and in `scheduling`. */
   events: number;
   /** Beginning of the names of databases that are filled once and kept; without it they are dropped. */
   keep: string | undefined;
@@ -50,7 +51,7 @@ export const USAGE = `npm run bench -- [OPTION...]
   --rounds N         how often each comparison is repeated
   --size SIZE        size of one upload in the table "upload", four times that of each of sixteen: 512MiB, 1GiB, ...
   --huge SIZE        one more upload there, generated on the way and stored once: 20GiB, ...
-  --events N         events in the tables "lists", "scheduling" and "throughput" (1000000)
+  --events N         events in the tables of lists, "scheduling" and "throughput" (1000000)
   --keep NAME        keep the filled databases NAME_..., or use them when they are there
   --plans FILE       write the plans of the five slowest lists
   --runtime NAME     deno (default) or node

@@ -14,7 +14,7 @@ export function relativeTo(c: Context, path: string): string {
 }
 
 /** Returns the URL of a file of a publication, relative to the page. */
-export type FileAddress = (element: PublicationElement) => string;
+export type FileAddress = (element: Pick<PublicationElement, 'publication_id' | 'id' | 'filename'>) => string;
 
 /**
  * Returns functions for the URLs of publications: relative to the page, and signed if Inlet signs.

@@ -19,16 +19,20 @@ export async function seedLists(database: Database, events: number): Promise<voi
     await sql`SELECT setseed(0.42)`.execute(connection);
     await sql`SET synchronous_commit = off`.execute(connection);
     await sql`SET maintenance_work_mem = '512MB'`.execute(connection);
-    await withoutIndexesAndTriggers(connection, ['events', 'series', 'event_acl', 'series_acl'], async () => {
-      await makeWords(connection);
-      await insertSeries(connection, Math.ceil(events / 10));
-      await insertEvents(connection, events);
-      await insertAcls(connection);
-      await insertPublications(connection);
-    });
+    await withoutIndexesAndTriggers(
+      connection,
+      ['events', 'series', 'event_acl', 'series_acl', 'publication_elements'],
+      async () => {
+        await makeWords(connection);
+        await insertSeries(connection, Math.ceil(events / 10));
+        await insertEvents(connection, events);
+        await insertAcls(connection);
+        await insertPublications(connection);
+      },
+    );
     await sql`DROP FUNCTION pg_temp.word`.execute(connection);
   });
-  for (const table of ['events', 'series', 'event_acl', 'series_acl', 'publications']) {
+  for (const table of ['events', 'series', 'event_acl', 'series_acl', 'publications', 'publication_elements']) {
     await sql`VACUUM (ANALYZE) ${sql.table(table)}`.execute(database);
   }
 }
@@ -76,11 +80,11 @@ async function insertEvents(database: Kysely<DB>, count: number): Promise<void> 
   const series = Math.ceil(count / 10);
   await sql`
     INSERT INTO events (id, title, description, subjects, language, rights_holder, license, presenters, contributors,
-      location, source, publisher, series_id, start_date, created, duration, creator, processing_state, end_date,
+      location, source, publisher, series_id, start_date, created, duration, creator, processing_state, agent_id, end_date,
       technical_start, technical_end, series_title, read_roles, write_roles, search_text)
     SELECT made.id, made.title, made.description, made.subjects, made.language, made.rights_holder, made.license,
       presenters, made.contributors, location, source, publisher, series_id, start_date, start_date, duration,
-      made.creator, processing_state, start_date + make_interval(secs => duration / 1000), start_date,
+      made.creator, processing_state, agent_id, start_date + make_interval(secs => duration / 1000), start_date,
       start_date + make_interval(secs => duration / 1000), coalesce(series.title, ''),
       ${roles('made.chance', sql`start_date`)}, ARRAY['ROLE_COURSE_' || floor(made.chance * 5000) || '_TEACHER'],
       searchable(made.id, made.title, made.description, array_to_string(made.subjects, ' '), made.language,
@@ -108,6 +112,7 @@ async function insertEvents(database: Kysely<DB>, count: number): Promise<void> 
         'user' || floor(500 * power(random(), 2)) AS creator,
         (ARRAY['SUCCEEDED', 'FAILED', '', 'PAUSED', 'STOPPED', 'RUNNING', 'INSTANTIATED'])
           [1 + floor(7 * power(random(), 20))] AS processing_state,
+        CASE WHEN random() < 0.6 THEN '' ELSE 'agent-' || floor(200 * power(random(), 2)) END AS agent_id,
         random() AS chance
       FROM generate_series(1, ${count}::integer) AS n OFFSET 0) AS made
     LEFT JOIN series ON series.id = made.series_id`.execute(database);
@@ -140,4 +145,9 @@ async function insertPublications(database: Kysely<DB>): Promise<void> {
     INSERT INTO publications (id, event_id, channel, mediatype)
     SELECT gen_random_uuid(), id, 'engage-player', 'text/html' FROM events WHERE processing_state = 'SUCCEEDED'
   `.execute(database);
+  await sql`
+    INSERT INTO publication_elements (id, event_id, publication_id, position, kind, flavor, filename, mediatype, object_key,
+      size, sha256)
+    SELECT gen_random_uuid(), event_id, id, 0, 'attachment', 'presenter/search+preview', 'thumbnail.jpg', 'image/jpeg',
+      'thumbnail-' || id, 8000, repeat('0', 64) FROM publications`.execute(database);
 }

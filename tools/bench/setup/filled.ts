@@ -1,3 +1,4 @@
+import { MIGRATION_LIMITS } from '../../../src/platform/database/client.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/kysely.ts';
 import { createPool } from '../../../src/platform/database/pool.ts';
 import type { Bench } from './bench.ts';
@@ -30,7 +31,7 @@ export function databaseWith(
 }
 
 async function withDatabase(url: string, work: (database: Database) => Promise<void>): Promise<void> {
-  const pool = createPool(url, { onError: () => undefined });
+  const pool = createPool(url, { limits: MIGRATION_LIMITS, onError: () => undefined });
   try {
     await work(createDatabase(pool));
   } finally {

@@ -43,7 +43,7 @@ export const operatorAgents = defineEndpoint({
         ? await allPage(services, asked, setting)
         : await agentPage(services, { ...asked, agent }, setting);
     const whole = html`${content}
-<footer><nav aria-label="Further pages">${agent === undefined ? '' : html`<a href="${addressOf({})}">All agents</a>`}${refreshLink(c)}</nav></footer>`;
+<footer><nav aria-label="Further pages">${agent === undefined ? '' : html`<a href="${addressOf({})}">All agents</a> <a href="recordings?agent=${encodeURIComponent(agent)}">All recordings of this agent</a>`}${refreshLink(c)}</nav></footer>`;
     return operatorPage(c, {
       title: html`<bdi>${title}</bdi>`,
       name: title,

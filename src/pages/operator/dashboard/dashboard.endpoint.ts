@@ -13,7 +13,7 @@ import { rootFrom } from '../../urls/relative-urls.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';
-import { searchForm } from '../recordings/recording-search.endpoint.ts';
+import { searchForm } from '../recordings/recording-list-query.ts';
 import { failedSection } from './failed-recordings.ts';
 import { failedRecordings, pausedRecordings, queuedRecordings, runningOperations } from './work.queries.ts';
 import { agentsSection, findPausedQueues, queuedSection, runningSection, uploadsSection } from './work-sections.ts';

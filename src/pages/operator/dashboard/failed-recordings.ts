@@ -27,7 +27,9 @@ export function failedSection(
   return liveSection(
     'failed',
     html`Failed${failed.length > 0 ? count : ''}`,
-    failed.length === 0 ? html`<p>Nothing has failed.</p>` : html`${content}`,
+    failed.length === 0
+      ? html`<p>Nothing has failed.</p>`
+      : html`<p><a href="${setting.root}admin/recordings?state=failed">All failed recordings</a></p>${content}`,
   );
 }
 

@@ -45,14 +45,16 @@ export interface OperatorPage {
   current: (typeof PAGES)[number][0];
   /** Updates the page after these changes, given as a filter of `/api/updates`. */
   follows?: string;
+  /** A browser module that the page loads. */
+  script?: string;
   /** Seconds after which the browser reloads the page. */
   refresh?: string | undefined;
 }
 
-/** Answers with a page for operators. It loads nothing from other hosts and needs scripts only to update itself. */
+/** Answers with a page for operators. It loads nothing from other hosts and works without scripts. */
 export function operatorPage(
   c: Context,
-  { title, name, content, style = '', current, follows, refresh }: OperatorPage,
+  { title, name, content, style = '', current, follows, script, refresh }: OperatorPage,
 ): Response | Promise<Response> {
   const root = rootFrom(c);
   const notice = noticeOf(c);
@@ -69,12 +71,14 @@ ${follows === undefined ? '' : html`<p class="alarm" id="stale" role="status" hi
 ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
 ${content}
 </main>
-${follows === undefined ? '' : html`<script src="${root}admin/assets/idiomorph.js"></script><script type="module" src="${root}admin/assets/page-updates.js"></script>`}`;
+${follows === undefined ? '' : html`<script src="${root}admin/assets/idiomorph.js"></script><script type="module" src="${root}admin/assets/page-updates.js"></script>`}
+${script === undefined ? '' : html`<script type="module" src="${root}admin/assets/${script}"></script>`}`;
   return c.html(page(`${name ?? title} · Inlet`, whole, parts), 200, {
     'Content-Security-Policy': pagePolicy(
       parts,
       "img-src 'self' data:",
-      ...(follows === undefined ? [] : ["script-src 'self'", "connect-src 'self'"]),
+      ...(follows === undefined && script === undefined ? [] : ["script-src 'self'"]),
+      ...(follows === undefined ? [] : ["connect-src 'self'"]),
       "form-action 'self'",
       "frame-ancestors 'none'",
     ),

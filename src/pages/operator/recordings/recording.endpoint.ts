@@ -91,7 +91,12 @@ function factsOf(event: NonNullable<RecordingStory['event']>, { root }: Recordin
     ['State', html`${stateOf(event.processing_state || event.status)}`],
     ['Starts', html`${moment(event.start_date)} UTC`],
     ['Duration', event.duration === null ? '' : clockOf(Number(event.duration))],
-    ['Series', event.series_title || event.series_id || ''],
+    [
+      'Series',
+      event.series_id === null
+        ? ''
+        : html`<a href="${root}admin/recordings?series=${encodeURIComponent(event.series_id)}"><bdi>${event.series_title || event.series_id}</bdi></a>`,
+    ],
     ['Presenters', event.presenters.join(', ')],
     ['Created by', event.creator],
     [
@@ -162,7 +167,7 @@ function streamOf(stream: MediaStream): string {
   return `${stream.codec} ${stream.width}×${stream.height}${rate}`;
 }
 
-export const RECORDING_STYLE = `
+const RECORDING_STYLE = `
 .facts { margin: 1rem 0; }
 code { font-size: .9em; overflow-wrap: anywhere; }
 .sheet + .sheet { margin-top: .8rem; }
@@ -194,11 +199,5 @@ td { min-width: 6rem; }
 td:first-child, td:nth-child(2), td:last-child { min-width: 11.5rem; }
 @media (max-width: 46rem) {
   .bars > li, .story li { grid-template-columns: minmax(0, 1fr); }
-  .results thead { display: none; }
-  .results tr { display: flex; flex-wrap: wrap; gap: 0 1.2rem; padding: .5rem .8rem; }
-  .results tr + tr { border-top: 1px solid var(--line); }
-  .results td { min-width: 0; padding: 0; border: 0; }
-  .results td:first-child { flex-basis: 100%; }
-  .results time::after { content: " UTC"; }
 }
 `;

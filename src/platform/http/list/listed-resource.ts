@@ -115,11 +115,11 @@ export function endOfPeriod(text: string): Date | undefined {
   return instant && new Date(instant.getTime() + (text.includes('.') ? 1 : 1000));
 }
 
-/** Returns the distinct words of a textFilter. @throws {HttpError} 400 for too many */
-export function parseWords(text: string): string[] {
+/** Returns the distinct words of a text to search for. @param source for errors @throws {HttpError} 400 for too many */
+export function parseWords(text: string, source = "filter 'textFilter'"): string[] {
   const words = [...new Set(text.split(/\s+/u).filter((word) => word !== ''))];
   if (words.length <= MAX_WORDS) return words;
-  throw badRequest(`The filter 'textFilter' has ${words.length} words; allowed are ${MAX_WORDS}.`);
+  throw badRequest(`The ${source} has ${words.length} words; allowed are ${MAX_WORDS}.`);
 }
 
 interface SortPart {

@@ -1,0 +1,33 @@
+/**
+ * Adds a checkbox that selects all rows of a page, and shows how many are selected.
+ *
+ * @param {HTMLElement} heading gets the checkbox
+ * @param {HTMLElement} status shows the number
+ */
+function addSelectAll(heading, status) {
+  const boxes = [...document.querySelectorAll('input[type=checkbox][name=event]')].filter(
+    (box) => box instanceof HTMLInputElement,
+  );
+  const all = document.createElement('input');
+  all.type = 'checkbox';
+  all.ariaLabel = 'Select all on this page';
+  const show = () => {
+    const count = boxes.filter(({ checked }) => checked).length;
+    all.checked = count === boxes.length;
+    all.indeterminate = count > 0 && !all.checked;
+    status.textContent = `${count} selected:`;
+  };
+  all.addEventListener('change', () => {
+    for (const box of boxes) box.checked = all.checked;
+    show();
+  });
+  for (const box of boxes) box.addEventListener('change', show);
+  heading.append(all);
+  // Browsers keep the selection when the user comes back.
+  addEventListener('pageshow', show);
+  show();
+}
+
+const heading = document.querySelector('[data-select-all]');
+const status = document.querySelector('[data-selected]');
+if (heading instanceof HTMLElement && status instanceof HTMLElement) addSelectAll(heading, status);
