@@ -140,6 +140,12 @@ describe('the list of recordings', () => {
     });
     expect(touched, plan).toBeLessThan(4_000);
   });
+
+  test('a text that most recordings have is sorted by start, and a rare one as it is asked for', async () => {
+    const sortOf = async (q: string) =>
+      (await findRecordings(db.database, { q, sort: 'title:asc' }, undefined)).query.sort;
+    expect([await sortOf('common'), await sortOf('zymurgy')]).toEqual([undefined, 'title:asc']);
+  });
 });
 
 describe('statistics', () => {

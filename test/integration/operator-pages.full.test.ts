@@ -157,6 +157,29 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await context.close();
   });
 
+  test('recordings are selected by keyboard, all of a page too, and deleted after they have been named', async () => {
+    for (const i of [1, 2, 3]) await startRecording(database, `Obsolete ${i}`);
+    const { context, page } = await open('/admin/recordings?q=obsolete&sort=title%3Aasc');
+    const selected = page.locator('[data-selected]');
+    expect(await selected.innerText()).toBe('0 selected:');
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).focus();
+    await page.keyboard.press('Space');
+    expect(await selected.innerText()).toBe('3 selected:');
+    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox', { name: 'Select Obsolete 2' }).focus();
+    await page.keyboard.press('Space');
+    expect(await selected.innerText()).toBe('2 selected:');
+    await page.getByRole('button', { name: 'Delete …' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Delete 2 recordings?' }).waitFor();
+    expect(await page.locator('ol a').allInnerTexts()).toEqual(['Obsolete 1', 'Obsolete 3']);
+    await page.getByRole('button', { name: 'Delete 2 recordings permanently' }).press('Enter');
+    await page.getByText('2 recordings done.').waitFor();
+    await page.getByRole('link', { name: 'Back to the list' }).click();
+    expect(await page.getByRole('checkbox', { name: /^Select Obsolete/ }).count()).toBe(1);
+    await context.close();
+  });
+
   test('leaves room for the others of the browser, which opens six connections to a server', async () => {
     const { context, page } = await open('/admin');
     // Without a window, a browser takes all of its pages for seen.

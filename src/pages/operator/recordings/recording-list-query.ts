@@ -103,7 +103,7 @@ export function filterForm(query: RecordingsQuery, agents: readonly string[]): H
 <label>Agent <input name="agent" value="${agent}" maxlength="${MAX_SEARCH}" list="agents" placeholder="Name"></label>
 <datalist id="agents">${agents.map((name) => html`<option value="${name}"></option>`)}</datalist>
 <label>Starts from <input type="date" name="from" value="${from}"></label>
-<label>to <input type="date" name="to" value="${to}"></label>
+<label>Starts until <input type="date" name="to" value="${to}"></label>
 ${sort === undefined ? '' : html`<input type="hidden" name="sort" value="${sort}">`}
 <div class="actions"><button>Search recordings</button>${isFiltered(query) ? html`<a href="recordings${listQuery({}, { sort })}">Clear filters</a>` : ''}</div>
 </form>`;

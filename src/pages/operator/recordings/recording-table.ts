@@ -21,14 +21,17 @@ interface TableSetting {
   thumbnailAddress: FileAddress;
 }
 
-/** A table of recordings in a form that sends the selected ones with an action. */
+/**
+ * A table of recordings in a form that sends the selected ones with an action. Its first button is the one that Enter in
+ * a checkbox presses, and does nothing.
+ */
 export function recordingTable(
   recordings: readonly ListedRecording[],
   query: RecordingsQuery,
   { root, definitions, thumbnailAddress }: TableSetting,
 ): Html {
   return html`<form class="selection" method="post" action="recordings">
-<button disabled hidden></button>${/* The default button: Enter in a checkbox starts nothing. */ ''}
+<button formmethod="dialog" hidden></button>
 <input type="hidden" name="list" value="${listQuery(query).slice(1)}">
 <div class="table results" tabindex="0" role="region" aria-label="Recordings"><table>
 <thead><tr><th scope="col" data-select-all><span class="unseen">Select</span></th><th scope="col"><span class="unseen">Picture</span></th>${sortHeading('title', 'Title', query)}${sortHeading('series', 'Series', query)}${sortHeading('start', 'Starts (UTC)', query)}<th scope="col">Length</th>${sortHeading('state', 'State', query)}</tr></thead>
