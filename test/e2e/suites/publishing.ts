@@ -79,7 +79,7 @@ export const publishing: Suite = (product) => {
         ],
         ...[
           { ...sound, mediatype: 'audio/mp4' },
-        { ...sound, mediatype: 'audio/mp4' },
+          { ...sound, mediatype: 'audio/mp4' },
           { ...sound, mediatype: PLAYLIST },
         ],
       ]);
