@@ -14,6 +14,7 @@ import { Rules, requireVersion } from '#platform/http/endpoint/rules.ts';
 import { resolveClientsBehind } from '#platform/http/server/client-address.ts';
 import { serve } from '#platform/http/server/serve.ts';
 import { publicationCors } from '#publications/files.endpoints.ts';
+import { authenticateReaders } from '#publications/watch-access.ts';
 import type { Context } from './context.ts';
 import { REFERENCE, UNLISTED, WINGS } from './routes.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -32,8 +33,9 @@ export function createApp(context: Context): Hono {
   const onPages = authenticate({ authenticator, digest, tokens, sessions, pages: true });
   const ask = requireRole(rules, new Rules(endpoints));
   const actFor = runAs(directory);
+  const forReaders = authenticateReaders(onPages, context);
   const { publicUrl, corsOrigins: trusted } = context.config;
-  const guards = { trusted, byProgram, byAnyone, onPages, ask, runAs: actFor };
+  const guards = { trusted, byProgram, byAnyone, onPages, forReaders, ask, runAs: actFor };
   const services = { ...context, document: servedDocument(publicUrl) };
   return assembleApp({
     log: context.log,
@@ -64,7 +66,7 @@ export function createApp(context: Context): Hono {
         contentPolicy: DENY_ALL_POLICY,
       },
       { path: '/metrics', guards: [byProgram, ask], contentPolicy: DENY_ALL_POLICY },
-      { path: '/publications', layers: [publicationCors()] },
+      { path: '/publications', layers: [publicationCors()], guards: [forReaders] },
       ...WINGS.flatMap((wing) => wing.areas(guards)),
     ],
     sites: { publicUrl, trusted },

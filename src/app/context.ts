@@ -31,6 +31,7 @@ import { StagingLedger } from '#platform/storage/staging.ts';
 import { createLogger, type Logger } from '#platform/telemetry/log.ts';
 import { LoopMonitor } from '#platform/telemetry/pulse.ts';
 import { loadDefinitions } from '#processing/load-definitions.ts';
+import { generatedSecret } from '#publications/signing/signing-secret.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { ServiceMetrics } from '#statistics/metrics/service-metrics.ts';
 
@@ -57,7 +58,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>;
 
 /** Builds the services that all roles share. @throws {ConfigError} for missing or invalid configuration */
 export async function createContext(config: Config, role: 'api' | 'worker' | 'all', overrides: Overrides = {}) {
-  const { databaseUrl, publicUrl } = config;
+  const { databaseUrl } = config;
   if (!databaseUrl)
     throw new ConfigError('DATABASE_URL is not set; start Inlet with npm start, which starts a database.');
   const processName = `${role}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
@@ -68,6 +69,7 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   const { studioDir, jwt } = role === 'worker' ? { studioDir: undefined, jwt: undefined } : config;
   const studio = studioDir ? await openWebAppFolder(studioDir, 'STUDIO_DIR') : undefined;
   const keys = jwt && (await openKeySet(jwt.keySet));
+  const addresses = await publicationAddresses(config, role);
   const storage = overrides.storage ?? (await config.storage.open(config.uploadMemoryBytes));
   // Nothing below fails: a failed start must not leave connections open.
   const pools = openPools(databaseUrl, config, role, log);
@@ -116,8 +118,8 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
     streams,
     /** Lifetime of a resumable upload without another byte, in milliseconds. */
     lifetimeMs: config.uploadExpiryMs,
-    /** The base URL of publications, and the signer of their URLs. */
-    addresses: { publicUrl, signer: config.urlSigning && new UrlSigner(config.urlSigning) },
+    /** The base URL of publications, who may watch them, and the signer of their URLs. */
+    addresses,
     /** Detects loops of this process that hang. */
     pulse,
     serviceMetrics: new ServiceMetrics({ database, vital, queue, log }),
@@ -133,6 +135,13 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
       await Promise.all([pools.usual.end(), pools.vital.end()]);
     },
   };
+}
+
+/** Workers sign nothing. */
+async function publicationAddresses({ publicUrl, watchAccess: access, urlSigning, dataDir }: Config, role: string) {
+  const isGenerated = access === 'strict' && role !== 'worker';
+  const secret = urlSigning.secret ?? (isGenerated ? await generatedSecret(dataDir) : undefined);
+  return { publicUrl, access, signer: secret === undefined ? undefined : new UrlSigner({ ...urlSigning, secret }) };
 }
 
 function openPools(databaseUrl: string, { workerConcurrency }: Config, role: string, log: Logger) {

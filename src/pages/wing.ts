@@ -27,9 +27,11 @@ import { htmlErrorPages, redirectToSignIn, signIn, signInForm, signOut } from '.
 import { docsAsset, docsPage } from './site/docs.endpoints.ts';
 import { studioPages } from './studio/studio-pages.ts';
 import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';
+import { embedPage } from './watch/embed.endpoint.ts';
 import { watchAsset, watchPage } from './watch/watch.endpoints.ts';
 
 export { home } from './site/home.endpoint.ts';
+export { oembed } from './watch/oembed.endpoint.ts';
 
 const DASHBOARD =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
@@ -41,6 +43,7 @@ export const wing = {
     docsAsset,
     watchPage,
     watchAsset,
+    embedPage,
     signInForm,
     signIn,
     signOut,
@@ -67,12 +70,15 @@ export const wing = {
     uploadingPage,
     uploadAsset,
   ],
-  areas: ({ onPages, ask }: Guards): Area[] => {
+  areas: ({ onPages, forReaders, ask }: Guards): Area[] => {
     const layers = [htmlErrorPages()];
     return [
       { path: '/admin', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DASHBOARD },
       { path: '/upload', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
       { path: '/studio', layers, guards: [onPages, redirectToSignIn()] },
+      { path: '/watch', guards: [forReaders] },
+      { path: '/embed', guards: [forReaders] },
+      { path: '/oembed', contentPolicy: DENY_ALL_POLICY },
       { path: '/sign-in', layers, contentPolicy: DENY_ALL_POLICY },
       { path: '/sign-out', layers, contentPolicy: DENY_ALL_POLICY },
     ];

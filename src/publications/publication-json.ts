@@ -1,3 +1,4 @@
+import type { WatchAccess } from '#platform/config/config.ts';
 import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
 import {
   MEDIA_FIELDS,
@@ -25,12 +26,14 @@ import type { UrlSigner } from './signing/url-signer.ts';
 export interface PublicationAddresses {
   /** The base of URLs, without a slash at its end. */
   publicUrl: string;
-  /** Undefined when addresses are not signed. */
+  /** Undefined when no address is signed. */
   signer?: UrlSigner | undefined;
+  /** `WATCH_ACCESS`, or `signed` when every address must be signed. */
+  access: WatchAccess;
 }
 
-/** The presentation of publications that a request asks for: with signed addresses if signing is configured. */
-interface Presentation extends PublicationAddresses, Partial<PublicationQuery> {
+/** The presentation of publications that a request asks for: with signed addresses if there is a signer. */
+interface Presentation extends Omit<PublicationAddresses, 'access'>, Partial<PublicationQuery> {
   version: ApiVersion;
   /** The end of all signed addresses, in milliseconds since 1970; by default, that of the signer. */
   validUntil?: number | undefined;

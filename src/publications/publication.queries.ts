@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { mayAccess } from '#access/acl/acl.queries.ts';
-import type { Principal } from '#access/principal.ts';
+import { anonymous, type Principal } from '#access/principal.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { isUuid } from '#platform/database/uuid.ts';
 import { isStreamed, type Publication, type PublishedAddress, RENDITION_PLAYLIST } from './publication.ts';
@@ -21,8 +21,26 @@ export async function publicationsOfEvents(
   return found;
 }
 
-/** Returns the content of a watch page: a publication with its event's metadata. */
-export async function findWatchableRecording(database: Queryable, publicationId: string) {
+/** Selects who may read an event: visitors without an account, and the principal. */
+const readers = (principal: Principal) =>
+  [
+    mayAccess('events', anonymous, 'read').as('is_public'),
+    mayAccess('events', principal, 'read').as('is_readable'),
+  ] as const;
+
+/** Returns who may read the event of a publication. */
+export async function findReaders(database: Queryable, publicationId: string, principal: Principal) {
+  if (!isUuid(publicationId)) return undefined;
+  return database
+    .selectFrom('publications')
+    .innerJoin('events', 'events.id', 'publications.event_id')
+    .select(readers(principal))
+    .where('publications.id', '=', publicationId)
+    .executeTakeFirst();
+}
+
+/** Returns the content of a watch page: a publication with its event's metadata and readers. */
+export async function findWatchableRecording(database: Queryable, publicationId: string, principal: Principal) {
   if (!isUuid(publicationId)) return undefined;
   return publications(database)
     .innerJoin('events', 'events.id', 'publications.event_id')
@@ -36,17 +54,24 @@ export async function findWatchableRecording(database: Queryable, publicationId:
       'events.license',
       'events.series_title',
     ])
+    .select(readers(principal))
     .where('publications.id', '=', publicationId)
     .executeTakeFirst();
 }
 
-/** Returns the published file with this address, or the rendition whose playlist has it. */
-export async function findPublishedFile(database: Queryable, address: Required<PublishedAddress>) {
+/** Returns the published file with this address, or the rendition whose playlist has it, and who may read it. */
+export async function findPublishedFile(
+  database: Queryable,
+  address: Required<PublishedAddress>,
+  principal: Principal,
+) {
   if (!isUuid(address.publicationId) || !isUuid(address.elementId)) return undefined;
   const file = await database
     .selectFrom('publication_elements')
-    .select(['object_key', 'filename', 'mediatype', 'size', 'sha256', 'properties'])
-    .where('id', '=', address.elementId)
+    .innerJoin('events', 'events.id', 'publication_elements.event_id')
+    .select(['object_key', 'filename', 'mediatype', 'size', 'sha256', 'properties', 'events.duration'])
+    .select(readers(principal))
+    .where('publication_elements.id', '=', address.elementId)
     .where('publication_id', '=', address.publicationId)
     .executeTakeFirst();
   if (!file) return undefined;
@@ -61,16 +86,11 @@ export async function mayReadPublished(
   principal: Principal,
   { publicationId, elementId, filename }: PublishedAddress,
 ): Promise<boolean> {
-  if (!isUuid(publicationId)) return false;
-  const publication = await database
-    .selectFrom('publications')
-    .innerJoin('events', 'events.id', 'publications.event_id')
-    .select('publications.id')
-    .where('publications.id', '=', publicationId)
-    .where(mayAccess('events', principal, 'read'))
-    .executeTakeFirst();
-  if (!publication || elementId === undefined || filename === undefined) return publication !== undefined;
-  return (await findPublishedFile(database, { publicationId, elementId, filename })) !== undefined;
+  const isPage = elementId === undefined || filename === undefined;
+  const found = isPage
+    ? await findReaders(database, publicationId, principal)
+    : await findPublishedFile(database, { publicationId, elementId, filename }, principal);
+  return found?.is_readable === true;
 }
 
 function publications(database: Queryable) {

@@ -85,6 +85,11 @@ export function watchUrl(publicUrl: string, publicationId: string): string {
   return `${publicUrl}/watch/${publicationId}`;
 }
 
+/** Returns the URL of the player alone, for frames of other pages. */
+export function embedUrl(publicUrl: string, publicationId: string): string {
+  return `${publicUrl}/embed/${publicationId}`;
+}
+
 /** Returns the URL of a file. */
 export function elementUrl(
   publicUrl: string,
@@ -93,14 +98,14 @@ export function elementUrl(
   return `${publicUrl}/publications/${element.publication_id}/${element.id}/${element.filename}`;
 }
 
-/** The target of an address: the watch page of a publication, or one of its files. */
+/** The target of an address: the pages of a publication, or one of its files. */
 export interface PublishedAddress {
   publicationId: string;
   elementId?: string;
   filename?: string;
 }
 
-/** Parses a URL from `watchUrl` or `elementUrl`, whatever its parameters; undefined for any other URL. */
+/** Parses a URL from `watchUrl`, `embedUrl` or `elementUrl`, whatever its parameters; undefined for any other URL. */
 export function publishedAddress(publicUrl: string, url: URL): PublishedAddress | undefined {
   const base = new URL(publicUrl);
   if (url.origin !== base.origin || url.username !== '' || url.password !== '') return undefined;
@@ -108,7 +113,8 @@ export function publishedAddress(publicUrl: string, url: URL): PublishedAddress 
   if (!url.pathname.startsWith(`${root}/`)) return undefined;
   const [kind, publicationId, elementId, filename, ...rest] = url.pathname.slice(root.length + 1).split('/');
   if (!publicationId || rest.length > 0) return undefined;
-  if (kind === 'watch' && !elementId && filename === undefined) return { publicationId };
+  const isPage = kind === 'watch' || kind === 'embed';
+  if (isPage && !elementId && filename === undefined) return { publicationId };
   return kind === 'publications' && elementId && filename ? { publicationId, elementId, filename } : undefined;
 }
 

@@ -113,8 +113,7 @@ test('withscheduling costs a list one query, however many events it has', async 
   const events = ids.map((id) => ({ id })) as EventRow[];
   const query = EventQuery.parse({ withscheduling: 'true' });
   const extrasOf = await loadExtras(logged.database, events, query, {
-    ...app.context,
-    publicUrl: '',
+    ...app.context.addresses,
     version: '1.11.0',
     catalogs: app.context.catalogs.event,
   });

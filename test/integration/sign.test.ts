@@ -138,7 +138,7 @@ describe('sign=true', () => {
   });
 
   test('without a secret nothing is signed and nothing is asked for', async () => {
-    const plain = await workerApp();
+    const plain = await workerApp({ WATCH_ACCESS: 'link' });
     const id = await insertEvent(plain.database);
     const url = `http://inlet.test/watch/${await insertPublication(plain.database, id)}`;
     const body = new URLSearchParams({ url });
@@ -155,7 +155,7 @@ describe('signed addresses behind a proxy', () => {
   const PEER = '10.0.0.1';
   const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
   const { database, storage } = app;
-  const addresses = { signer, publicUrl: PUBLIC_URL };
+  const addresses = { signer, publicUrl: PUBLIC_URL, access: 'signed' } as const;
   const areas = [{ path: '/publications', layers: [publicationCors()] }];
   const served = endpointApp([watchPage, watchAsset, publishedFile], { database, storage, addresses }, { areas });
   const aFile = PUBLIC_URL + published.file;

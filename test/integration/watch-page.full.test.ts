@@ -40,7 +40,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       '/',
       endpointApp(
         [watchPage, watchAsset, publishedFile],
-        { ...bench, addresses: { publicUrl: 'http://inlet.test' } },
+        { ...bench, addresses: { publicUrl: 'http://inlet.test', access: 'link' } },
         { areas: [{ path: '/publications', layers: [publicationCors()] }] },
       ),
     );
@@ -204,7 +204,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
     const app = endpointApp([watchPage, watchAsset, publishedFile], {
       ...bench,
-      addresses: { signer, publicUrl },
+      addresses: { signer, publicUrl, access: 'signed' },
     });
     const signed = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
     onTestFinished(() => signed.destroy());

@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import type { Database } from '#platform/database/kysely.ts';
 import type { TestApp } from './app.ts';
 import { postTo } from './app-uploads.ts';
-import type { SentAce } from './series.ts';
+import { insertEvent } from './publication.ts';
+import { ace, type SentAce } from './series.ts';
 
 const LICENSE_CATALOG = `
 resource: event
@@ -23,7 +25,11 @@ export async function licenseCatalog(): Promise<{ dir: string; remove(): Promise
 }
 
 /** Writes the ACL of an event without asking anybody; without entries it has none of its own. */
-export async function giveAcl(app: TestApp, eventId: string, entries: readonly SentAce[]): Promise<void> {
+export async function giveAcl(
+  app: Pick<TestApp, 'database'>,
+  eventId: string,
+  entries: readonly SentAce[],
+): Promise<void> {
   await app.database.deleteFrom('event_acl').where('event_id', '=', eventId).execute();
   if (entries.length > 0) {
     const rows = entries.map((entry, position) => ({ ...entry, event_id: eventId, position }));
@@ -31,6 +37,16 @@ export async function giveAcl(app: TestApp, eventId: string, entries: readonly S
   }
   const own_acl = entries.length > 0;
   await app.database.updateTable('events').set({ own_acl }).where('id', '=', eventId).execute();
+}
+
+/** An event that visitors without an account may read. */
+export async function insertPublicEvent(
+  database: Database,
+  values?: Parameters<typeof insertEvent>[1],
+): Promise<string> {
+  const id = await insertEvent(database, values);
+  await giveAcl({ database }, id, [ace('ROLE_ANONYMOUS')]);
+  return id;
 }
 
 /** Sends a multipart form, and reads the answer. */

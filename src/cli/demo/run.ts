@@ -138,7 +138,7 @@ async function send({ title, tracks }: Recording, server: Server, signal: AbortS
     title,
     description: 'Sent by npm run demo',
     workflow: 'schedule-and-upload',
-    // Anyone with the URL may watch.
+    // Everyone may watch.
     read: ['ROLE_ANONYMOUS'],
   };
   const identifier = await sendRecording(server, event, tracks, { signal, screen: output, label: 'Upload' });

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { apiRole } from '#access/roles/api-roles.ts';
 import { userRole } from '#access/roles/roles.ts';
+import type { WatchAccess } from '#platform/config/config.ts';
 import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
@@ -19,16 +20,16 @@ const CONTENT_SECURITY_POLICY = pagePolicy(
   "frame-ancestors 'none'",
 );
 
-function uploadPage(c: Context, { signer }: PublicationAddresses): Html {
+function uploadPage(c: Context, { access }: PublicationAddresses): Html {
   const { username } = c.var.principal;
   const root = rootFrom(c);
   return page(
     'Upload recordings - Inlet',
-    html`<main data-account="${username}" data-role="${userRole(username)}">
+    html`<main data-account="${username}" data-role="${userRole(username)}" data-links="${access === 'signed' ? 'signed' : 'plain'}">
 <header><div class="brand"><img src="${raw(ICON)}" alt=""><h1>Upload recordings</h1></div>
 ${c.get('inSession') ? signOut(username, root) : ''}</header>
 <noscript><p role="alert">This page needs JavaScript.</p></noscript>
-${formHtml(signer !== undefined)}
+${formHtml(access)}
 <section class="list" data-part="recordings" aria-labelledby="recordings-heading" hidden>
 <h2 id="recordings-heading" data-part="recordings-heading" tabindex="-1">Your recordings</h2>
 <ol data-part="cards"></ol>
@@ -48,8 +49,7 @@ function signOut(username: string, root: string): Html {
 <button class="quiet">Sign out</button></form>`;
 }
 
-/** @param signed the URLs of recordings are signed and expire */
-function formHtml(signed: boolean): Html {
+function formHtml(access: WatchAccess): Html {
   return html`<form class="sheet" data-part="form" novalidate aria-labelledby="form-heading">
 <h2 id="form-heading" data-part="heading">New recording</h2>
 <div class="drop" data-part="drop">
@@ -77,7 +77,7 @@ function formHtml(signed: boolean): Html {
 <option value="everybody">Everyone</option>
 <option value="account">Only my account</option>
 </select>
-<p class="hint" id="audience-hint">${audienceHint(signed)}</p></div>
+<p class="hint" id="audience-hint">${AUDIENCE_HINTS[access]}</p></div>
 </div>
 <p role="alert" data-part="fault" hidden></p>
 <div class="acts"><button data-part="submit">Upload</button>
@@ -85,11 +85,13 @@ function formHtml(signed: boolean): Html {
 </form>`;
 }
 
-function audienceHint(signed: boolean): string {
-  return signed
-    ? 'Listed for everyone with access. Links to watch it expire.'
-    : 'Listed for everyone with access. The link to watch it works for anyone who has it.';
-}
+const FOR_READERS = 'Listed for everyone with access. Only they can open the link to watch it.';
+const AUDIENCE_HINTS: Readonly<Record<WatchAccess, string>> = {
+  page: FOR_READERS,
+  strict: FOR_READERS,
+  link: 'Listed for everyone with access. The link to watch it works for anyone who has it.',
+  signed: 'Listed for everyone with access. Links to watch it expire.',
+};
 
 function signInDialog(username: string): Html {
   return html`<dialog aria-labelledby="sign-in-heading"><form data-part="sign-in-form">

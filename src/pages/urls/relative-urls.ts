@@ -17,19 +17,25 @@ export function relativeTo(c: Context, path: string): string {
 export type FileAddress = (element: Pick<PublicationElement, 'publication_id' | 'id' | 'filename'>) => string;
 
 /**
- * Returns functions for the URLs of publications: relative to the page, and signed if Inlet signs.
+ * Returns functions for the URLs of publications, relative to the page.
  *
- * @param terms.extraMs the time for which the URLs are valid in addition to the usual time
- * @param terms.source the only IP address that may use the URLs
+ * @param terms.isSigned true to sign them; by default where every address must be signed
+ * @param terms.extraMs the time for which signed URLs are valid in addition to the usual time
+ * @param terms.source the only IP address that may use signed URLs
  */
 export function publicationLinks(
   c: Context,
-  { publicUrl, signer }: PublicationAddresses,
-  { extraMs = 0, source }: { extraMs?: number; source?: string | undefined } = {},
+  { publicUrl, signer, access }: PublicationAddresses,
+  {
+    isSigned = access === 'signed',
+    extraMs = 0,
+    source,
+  }: { isSigned?: boolean; extraMs?: number; source?: string | undefined } = {},
 ): { element: FileAddress; watch(publicationId: string): string } {
   const root = rootFrom(c);
   const terms = { validUntil: (signer?.defaultEnd() ?? 0) + extraMs, source };
-  const relative = (url: string) => root + (signer ? signer.sign(url, terms) : url).slice(publicUrl.length + 1);
+  const signed = (url: string) => (signer && isSigned ? signer.sign(url, terms) : url);
+  const relative = (url: string) => root + signed(url).slice(publicUrl.length + 1);
   return {
     element: (element) => relative(elementUrl(publicUrl, element)),
     watch: (publicationId) => relative(watchUrl(publicUrl, publicationId)),

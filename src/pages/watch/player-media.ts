@@ -9,10 +9,11 @@ import {
   type PublicationElement,
   renditionsOfTracks,
 } from '#publications/publication.ts';
+import type { Readers } from '#publications/watch-access.ts';
 import type { FileAddress } from '../urls/relative-urls.ts';
 
 /** A publication with the metadata of its event. */
-export type PublishedRecording = NonNullable<Awaited<ReturnType<typeof findWatchableRecording>>>;
+export type PublishedRecording = Omit<NonNullable<Awaited<ReturnType<typeof findWatchableRecording>>>, keyof Readers>;
 
 /** A medium of the player. One medium leads; at most one is heard. */
 export interface PlayedMedia {

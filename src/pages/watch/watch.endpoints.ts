@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Database } from '#platform/database/kysely.ts';
+import { BASIC } from '#access/access-errors.ts';
 import { Assets, browserModules } from '#platform/http/answer/asset.ts';
 import { type Html, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { findWatchableRecording } from '#publications/publication.queries.ts';
 import { type PublicationElement, renditionsOfTracks } from '#publications/publication.ts';
-import type { PublicationAddresses } from '#publications/publication-json.ts';
-import { checkSignature } from '#publications/signing/url-signer.ts';
+import { visitOf } from '#publications/watch-access.ts';
+import { redirectToSignIn } from '../sign-in/sign-in-page.ts';
 import { formatSize } from '../upload/browser/card-text.js';
-import { type FileAddress, publicationLinks, rootFrom } from '../urls/relative-urls.ts';
+import { type FileAddress, rootFrom } from '../urls/relative-urls.ts';
 import { clock } from './browser/clock.js';
+import { oembedUrl } from './oembed.endpoint.ts';
+import { isFramed, openRecording, pageHeaders, type RecordingServices, refusalHtml } from './open-recording.ts';
 import { labelOf, playerHtml } from './player-html.ts';
 import { type PublishedRecording, playerOf } from './player-media.ts';
 import { STYLE } from './watch-style.ts';
@@ -27,7 +27,7 @@ const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 's
 
 function recordingPage(
   recording: PublishedRecording,
-  { addressOf, script }: { addressOf: FileAddress; script: string },
+  { addressOf, script, oembed }: { addressOf: FileAddress; script: string; oembed: string | undefined },
 ): Html {
   const player = playerOf(recording, addressOf);
   const title = recording.title || 'Untitled recording';
@@ -49,19 +49,7 @@ ${recording.description ? html`<p class="description">${recording.description}</
 ${rightsHtml(recording)}
 ${downloadsHtml(renditionsOfTracks(recording).flat(), addressOf)}
 </main>`,
-    { style: STYLE },
-  );
-}
-
-/** The page for a URL that shows no recording. */
-function refusedPage(title: string, reason: string): Html {
-  return page(
-    title,
-    html`<main>
-<h1>${title}</h1>
-<p>${reason} Ask for a new link.</p>
-</main>`,
-    { style: STYLE },
+    { style: STYLE, head: oembed ? html`<link rel="alternate" type="application/json+oembed" href="${oembed}">` : '' },
   );
 }
 
@@ -88,46 +76,33 @@ function formatOf({ has_video, mediatype }: PublicationElement): string {
 }
 
 const MODULES = new Assets(browserModules(new URL('./browser/', import.meta.url)));
-const HEADERS = {
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  'X-Content-Type-Options': 'nosniff',
-  // The URL alone gives access, so no other site and no search engine may get it.
-  'Referrer-Policy': 'no-referrer',
-  'X-Robots-Tag': 'noindex',
-};
-
-interface Services {
-  database: Database;
-  addresses: PublicationAddresses;
-}
+const redirect = redirectToSignIn();
 
 /**
- * Shows a publication to everyone who has its unguessable URL. If Inlet signs, that URL must be signed, and the page signs
- * the URLs of its files.
+ * Shows a publication to those whom `WATCH_ACCESS` admits. Browsers without a session go to the sign-in page where the
+ * access control list does not admit everyone. If every address must be signed, the signature alone decides. The page
+ * signs the URLs of its files where they need it.
  */
 export const watchPage = defineEndpoint({
   method: 'get',
   path: '/watch/{publication_id}',
   access: 'public',
-  handle: async ({ c, params }, { database, addresses }: Services) => {
-    const { publicUrl, signer } = addresses;
-    const refuse = (status: ContentfulStatusCode, title: string, reason: string) =>
-      c.html(refusedPage(title, reason), status, { ...HEADERS, 'Cache-Control': 'no-store' });
-    const checked = signer && checkSignature(c, { publicUrl, signer });
-    if (checked && 'refusal' in checked) {
-      return refuse(checked.refusal.status, 'This link does not work', checked.refusal.sentence);
+  handle: async ({ c, params }, services: RecordingServices) => {
+    const opened = await openRecording(c, services, params.publication_id);
+    if ('refusal' in opened) {
+      const { status, title } = opened.refusal;
+      const redirected = status === 401 && !isFramed(c) && (await redirect(c, async () => undefined));
+      if (redirected) return redirected;
+      const content = page(title, refusalHtml(c, opened.refusal, params.publication_id), { style: STYLE });
+      const headers = { ...pageHeaders(CONTENT_SECURITY_POLICY), ...(status === 401 && { 'WWW-Authenticate': BASIC }) };
+      return c.html(content, status, headers);
     }
-    const recording = await findWatchableRecording(database, params.publication_id);
-    if (!recording) {
-      const reason = 'The link may be incomplete, or the recording is no longer published.';
-      return refuse(404, 'Recording not found', reason);
-    }
-    // The URLs of the files are for the IP address of the page.
-    const terms = { extraMs: recording.duration ?? 0, source: checked?.policy.source };
-    const addressOf = publicationLinks(c, addresses, terms).element;
+    const { recording, grant, addressOf } = opened;
     const script = `${rootFrom(c)}watch/assets/player.js`;
-    const caching = signer ? 'private, no-store' : 'no-cache';
-    return c.html(recordingPage(recording, { addressOf, script }), 200, { ...HEADERS, 'Cache-Control': caching });
+    const { url } = visitOf(c, services.addresses, { isFile: false });
+    const oembed = grant.by === 'reader' ? undefined : oembedUrl(services.addresses.publicUrl, url);
+    const content = recordingPage(recording, { addressOf, script, oembed });
+    return c.html(content, 200, pageHeaders(CONTENT_SECURITY_POLICY, grant));
   },
 });
 

@@ -66,6 +66,16 @@ test('traces are sent where a collector has been named, unless they are switched
   );
 });
 
+test('a secret means that every address must be signed, whatever WATCH_ACCESS says', () => {
+  const access = (env: Record<string, string>) => loadConfig(env).watchAccess;
+  expect(access({})).toBe('page');
+  expect(access({ WATCH_ACCESS: 'strict' })).toBe('strict');
+  expect(access({ WATCH_ACCESS: 'strict', URL_SIGNING_SECRET: 'secret' })).toBe('signed');
+  expect(() => access({ WATCH_ACCESS: 'open' })).toThrow(
+    'WATCH_ACCESS is "open"; allowed is one of page, strict, link.',
+  );
+});
+
 test('METRICS_PORT is another port than PORT', () => {
   const sentence = 'METRICS_PORT is 9000, the same as PORT; allowed is another port.';
   expect(() => loadConfig({ PORT: '9000', METRICS_PORT: '9000' })).toThrow(sentence);

@@ -20,6 +20,9 @@ const DEFAULT_ADMIN_PASSWORD = 'opencast';
 /** All settings, checked and in the units of the code. Paths are absolute. */
 export type Config = ReturnType<typeof loadConfig>;
 
+/** The rule for watching recordings: the setting, or `signed` if every address must be signed. */
+export type WatchAccess = 'signed' | Variables['WATCH_ACCESS'];
+
 export type OperationSettings = Config['operations'];
 
 /** Returns true if Inlet is reachable from this machine only, also behind a proxy on a loopback address. */
@@ -73,10 +76,9 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
       /** Time after the scheduled end before a missing recording counts as missed. */
       recordingGraceMs: v.RECORDING_GRACE_SECONDS * 1000,
     },
+    watchAccess: (v.URL_SIGNING_SECRET ? 'signed' : v.WATCH_ACCESS) as WatchAccess,
     /** `ttlSeconds`: default lifetime of a signed URL. */
-    urlSigning: v.URL_SIGNING_SECRET
-      ? { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL }
-      : undefined,
+    urlSigning: { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL },
     /** Bearer tokens are rejected when undefined. */
     jwt: jwtConfig(v),
     /** Serves metrics without an account; off when undefined. */
@@ -178,6 +180,6 @@ export function describeConfig(config: Config): Record<string, unknown> {
     redisUrl: config.redisUrl && redact(config.redisUrl),
     storage: config.storage.name,
     admin: { ...config.admin, password: '[redacted]' },
-    urlSigning: config.urlSigning && { ...config.urlSigning, secret: '[redacted]' },
+    urlSigning: { ...config.urlSigning, ...(config.urlSigning.secret && { secret: '[redacted]' }) },
   };
 }

@@ -1,7 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Context } from 'hono';
 import { z } from 'zod';
-import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { canonicalAddress } from '#platform/text/ip-address.ts';
 import { tryParseJson } from '#platform/text/json.ts';
 
@@ -52,6 +50,12 @@ function parsePolicy(text: string): Policy | undefined {
 /** The parameters that a signature adds to an address. */
 const SIGNATURE_PARAMETERS: readonly string[] = ['policy', 'keyId', 'signature'];
 
+/** Returns true if an address has parameters of a signature. */
+export function hasSignature(url: string): boolean {
+  const { searchParams } = new URL(url);
+  return SIGNATURE_PARAMETERS.some((name) => searchParams.has(name));
+}
+
 /** Removes the parameters of a signature and the fragment. */
 function withoutSignature(url: string): string {
   const [address = '', query] = (url.split('#', 1)[0] ?? '').split(/\?(.*)/s, 2);
@@ -83,7 +87,7 @@ interface SigningKey {
 export type SigningTerms = Omit<Policy, 'resource'>;
 
 /** The reason why a signed address is refused. */
-interface Refusal {
+export interface Refusal {
   status: 400 | 403 | 410;
   sentence: string;
 }
@@ -170,24 +174,4 @@ function checkPolicy(policy: Policy, remoteAddress: string, now: number): Policy
 
 function refusal(status: Refusal['status'], sentence: string): Refusal {
   return { status, sentence };
-}
-
-/** The settings for checking the address of a request. */
-export interface SignatureCheck {
-  signer: UrlSigner;
-  /** The base of published URLs, without a slash at its end. */
-  publicUrl: string;
-}
-
-/**
- * Checks the signature of a request's address. Uses the public address, since a proxy may use another name for this
- * server.
- */
-export function checkSignature(
-  c: Context,
-  { signer, publicUrl }: SignatureCheck,
-): { policy: Policy } | { refusal: Refusal } {
-  const { pathname, search } = new URL(c.req.url);
-  const result = signer.verify(`${publicUrl}${pathname}${search}`, remoteAddress(c));
-  return isRefusal(result) ? { refusal: result } : { policy: result };
 }

@@ -23,7 +23,10 @@ export const publishing: Suite = (product) => {
     beforeAll(async () => {
       const { admin } = product();
       answer = await admin.upload([
-        ...eventFields({ title: 'Lecture <1> & more' }),
+        ...eventFields({
+          title: 'Lecture <1> & more',
+          acl: [{ role: 'ROLE_ANONYMOUS', action: 'read', allow: true }],
+        }),
         file('presenter', 'presenter.mp4', await recording({ seconds: SECONDS })),
         file('presentation', 'presentation.mp4', await recording({ seconds: SECONDS, audio: false })),
         file('audio', 'sound.m4a', await recording({ seconds: SECONDS, video: false, container: 'm4a' })),

@@ -81,6 +81,7 @@ const PLAIN = [
     'GET /metrics',
     'GET /lti',
     'GET /watch/assets/:name',
+    'GET /embed/:publication_id',
   ],
   'GET /publications/:publication_id/:element_id/:filename',
 
@@ -162,10 +163,13 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
       ],
     },
   ],
+  'GET /oembed': ({ publication }) => paths([`/oembed?url=http://inlet.test/watch/${publication}`, '/oembed']),
   'POST /api/security/sign': ({ publication, element, filename }) =>
-    [`watch/${publication}`, `publications/${publication}/${element}/${filename}`].map((address) => ({
-      fields: { url: `http://inlet.test/${address}` },
-    })),
+    [`watch/${publication}`, `embed/${publication}`, `publications/${publication}/${element}/${filename}`].map(
+      (address) => ({
+        fields: { url: `http://inlet.test/${address}` },
+      }),
+    ),
 
   'PATCH /uploads/:upload_id': () => [{ headers: APPENDING, body: BYTES }],
   'POST /uploads/:upload_id': () =>

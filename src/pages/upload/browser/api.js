@@ -24,12 +24,14 @@ export class Api {
   #base;
   #account;
   #role;
+  #isSigning;
 
-  /** @param {string} base the URL of the server's root @param {{ account: string, role: string }} page its account, and the role of this account alone */
-  constructor(base, { account, role }) {
+  /** @param {string} base the URL of the server's root @param {{ account: string, role: string, isSigning?: boolean }} page its account, the role of this account alone, and true if links to recordings must be signed */
+  constructor(base, { account, role, isSigning = false }) {
     this.#base = base;
     this.#account = account;
     this.#role = role;
+    this.#isSigning = isSigning;
   }
 
   /** Keeps the session alive. Rejects with 401 if the account is signed out or another account has signed in. */
@@ -56,8 +58,8 @@ export class Api {
 
   /** @param {string} eventId @returns {Promise<string | undefined>} */
   async watchUrl(eventId) {
-    // The list of publications needs a role that the event does not need.
-    const answer = await this.#request(`${eventPath(eventId)}?withpublications=true&sign=true`);
+    // The list of publications needs a role that the event does not need. A signed link would also work for others.
+    const answer = await this.#request(`${eventPath(eventId)}?withpublications=true&sign=${this.#isSigning}`);
     /** @type {{ publications: { channel: string, url: string }[] }} */
     const { publications } = await answer.json();
     return publications.find(({ channel }) => channel === 'engage-player')?.url;

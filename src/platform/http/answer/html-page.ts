@@ -8,8 +8,8 @@ export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 export const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230b6bcb'/%3E%3Cpath d='M9 7v10l8-5z' fill='%23fff'/%3E%3C/svg%3E";
 
-/** Returns a whole HTML document. @param parts.style trusted CSS, never from a client */
-export function page(title: string, content: Html, { style }: { style: string }): Html {
+/** Returns a whole HTML document. @param parts.style trusted CSS, never from a client @param parts.head more of the head */
+export function page(title: string, content: Html, { style, head = '' }: { style: string; head?: Html | '' }): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -17,7 +17,7 @@ export function page(title: string, content: Html, { style }: { style: string })
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="${raw(ICON)}">
-<style>${raw(style)}</style>
+${head}<style>${raw(style)}</style>
 </head>
 <body>
 ${content}

@@ -118,6 +118,8 @@ export interface Guards {
   byAnyone: MiddlewareHandler;
   /** Accepts the same on pages, where responses prompt for no password. */
   onPages: MiddlewareHandler;
+  /** Authenticates in the same way, but only requests for recordings that not everyone may read. */
+  forReaders: MiddlewareHandler;
   /** Requires the role that the endpoint declares. */
   ask: MiddlewareHandler;
   /** Lets administrators act as another account. */

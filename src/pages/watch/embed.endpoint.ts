@@ -1,0 +1,46 @@
+import { html } from 'hono/html';
+import { page, pagePolicy } from '#platform/http/answer/html-page.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { rootFrom } from '../urls/relative-urls.ts';
+import { openRecording, pageHeaders, type RecordingServices, refusalHtml } from './open-recording.ts';
+import { playerHtml } from './player-html.ts';
+import { playerOf } from './player-media.ts';
+import { STYLE } from './watch-style.ts';
+
+/** The player fills the frame, with its bar below the pictures. */
+const EMBED_STYLE = `${STYLE}
+.player { display: flex; flex-direction: column; height: 100vh; }
+.screens { flex: 1; min-height: 0; width: 100%; max-width: none; }
+.screens video { max-height: 100%; }
+.bar { width: 100%; max-width: none; }
+@media (max-width: 44rem) { .screens video { flex: 0 1 auto !important; min-height: 0; } }
+`;
+
+const CONTENT_SECURITY_POLICY = pagePolicy(
+  { style: EMBED_STYLE },
+  "script-src 'self'",
+  "img-src 'self' data:",
+  "media-src 'self'",
+  'frame-ancestors *',
+);
+
+/** Shows the player of a publication alone, for frames of other sites, to those whom the watch page admits. */
+export const embedPage = defineEndpoint({
+  method: 'get',
+  path: '/embed/{publication_id}',
+  access: 'public',
+  handle: async ({ c, params }, services: RecordingServices) => {
+    const opened = await openRecording(c, services, params.publication_id);
+    if ('refusal' in opened) {
+      const content = refusalHtml(c, opened.refusal, params.publication_id);
+      const { status, title } = opened.refusal;
+      return c.html(page(title, content, { style: EMBED_STYLE }), status, pageHeaders(CONTENT_SECURITY_POLICY));
+    }
+    const { recording, grant, addressOf } = opened;
+    const player = playerOf(recording, addressOf);
+    const content = html`<script type="module" src="${rootFrom(c)}watch/assets/player.js"></script>
+${player ? playerHtml(player, addressOf) : html`<main><p>This publication has nothing to play.</p></main>`}`;
+    const title = recording.title || 'Untitled recording';
+    return c.html(page(title, content, { style: EMBED_STYLE }), 200, pageHeaders(CONTENT_SECURITY_POLICY, grant));
+  },
+});

@@ -1,0 +1,139 @@
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { anonymous } from '#access/principal.ts';
+import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
+import { refusal } from '#platform/http/errors/errors.ts';
+import { remoteAddress } from '#platform/http/server/client-address.ts';
+import { findWatchableRecording } from '#publications/publication.queries.ts';
+import { elementsOf, elementUrl, embedUrl, flavorOf, mediaOf, publishedAddress } from '#publications/publication.ts';
+import { admit } from '#publications/watch-access.ts';
+import type { RecordingServices } from './open-recording.ts';
+import { type PublishedRecording, playerOf } from './player-media.ts';
+
+const PATH = '/oembed';
+const WIDTH = 960;
+/** The box into which the operation `preview` fits thumbnails. */
+const THUMBNAIL_SIZE = 320;
+
+const NO_PAGE = refusal(404, 'The URL is not that of a published recording of this server.');
+const NOT_PUBLIC = refusal(401, 'Not everyone may watch this recording.');
+const NO_FORMAT = refusal(501, 'The format must be json.');
+const NO_URL = refusal(400, 'The parameter url must be the URL of a watch page.');
+const NO_SIZE = refusal(400, 'maxwidth and maxheight must be positive integers (pixels).');
+
+const pixels = (description: string) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, { error: NO_SIZE.example })
+    .transform(Number)
+    .optional()
+    .describe(description);
+
+const OembedQuery = z.object({
+  url: z.string({ error: NO_URL.example }).describe('The URL of a watch page, or of its player for frames.'),
+  maxwidth: pixels('The maximum width in pixels.'),
+  maxheight: pixels('The maximum height in pixels.'),
+  format: z.string().optional().describe('Only `json`.'),
+});
+
+const Oembed = z
+  .object({
+    version: z.literal('1.0'),
+    type: z.literal('video'),
+    title: z.string(),
+    author_name: z.string().describe('The presenters.'),
+    provider_name: z.literal('Inlet'),
+    provider_url: z.string(),
+    html: z.string().describe('An `iframe` with the player.'),
+    width: z.int(),
+    height: z.int(),
+    thumbnail_url: z.string().optional(),
+    thumbnail_width: z.int().optional(),
+    thumbnail_height: z.int().optional(),
+  })
+  .meta({ id: 'Oembed' });
+
+const EXAMPLE: z.infer<typeof Oembed> = {
+  ...{ version: '1.0', type: 'video', title: 'Optics', author_name: 'Ada Lovelace' },
+  ...{ provider_name: 'Inlet', provider_url: EXAMPLE_URL },
+  html: `<iframe src="${embedUrl(EXAMPLE_URL, '7b6b3f0e-6b1c-4b44-9f3c-0d4b5a1f2e11')}" width="960" height="540" title="Optics" allow="fullscreen; picture-in-picture" allowfullscreen></iframe>`,
+  ...{ width: 960, height: 540 },
+};
+
+/** Returns the address that describes a page for embedding. */
+export function oembedUrl(publicUrl: string, pageUrl: string): string {
+  return `${publicUrl}${PATH}?url=${encodeURIComponent(pageUrl)}&format=json`;
+}
+
+/** Describes how to embed a recording, to everyone who can open its page without an account. */
+export const oembed = defineEndpoint({
+  method: 'get',
+  path: PATH,
+  access: 'public',
+  summary: 'Describe how to embed a recording',
+  description:
+    'For the URL of a watch page, as defined by [oEmbed](https://oembed.com). Only for recordings that can be watched without an account, or with the signature of the URL.',
+  query: OembedQuery,
+  answers: { 200: { description: 'How to embed the recording.', plain: true, body: Oembed, example: EXAMPLE } },
+  refusals: [NO_URL, NO_SIZE, NOT_PUBLIC, NO_PAGE, NO_FORMAT],
+  handle: async ({ c, query }, { database, addresses }: RecordingServices) => {
+    const { url, format = 'json', maxwidth = WIDTH, maxheight } = query();
+    if (format !== 'json') throw NO_FORMAT();
+    const address = URL.canParse(url) ? publishedAddress(addresses.publicUrl, new URL(url)) : undefined;
+    if (!address || address.elementId) throw NO_PAGE();
+    const visit = { url, client: remoteAddress(c), account: undefined, isFile: false };
+    const admission = await admit(visit, addresses, () =>
+      findWatchableRecording(database, address.publicationId, anonymous),
+    );
+    if (!admission) throw NO_PAGE();
+    if (!admission.found) throw NOT_PUBLIC();
+    const { found, grant } = admission;
+    const signed = (plain: string) =>
+      grant.by === 'signature' && addresses.signer ? addresses.signer.sign(plain, grant.policy) : plain;
+    const size = scaleInto(shapeOf(found), { width: maxwidth, height: maxheight });
+    const title = found.title || 'Untitled recording';
+    const frame = html`<iframe src="${signed(embedUrl(addresses.publicUrl, found.id))}" width="${size.width}" height="${size.height}" title="${title}" allow="fullscreen; picture-in-picture" allowfullscreen></iframe>`;
+    const body: z.infer<typeof Oembed> = {
+      ...{ version: '1.0', type: 'video', title, author_name: found.presenters.join(', ') },
+      ...{ provider_name: 'Inlet', provider_url: addresses.publicUrl, html: String(await frame), ...size },
+      ...thumbnailOf(found, { width: maxwidth, height: maxheight }, (element) =>
+        signed(elementUrl(addresses.publicUrl, element)),
+      ),
+    };
+    return c.json(body, 200, { 'Cache-Control': 'no-cache' });
+  },
+});
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+/** Returns the shape of the leading picture; that of most screens for sound alone. */
+function shapeOf(recording: PublishedRecording): Size {
+  const screens = playerOf(recording, () => '')?.screens ?? [];
+  const { width, height } = (screens.find(({ leads }) => leads) ?? screens[0])?.element ?? {};
+  return width && height ? { width, height } : { width: 16, height: 9 };
+}
+
+/** Returns the largest size of a shape within limits. */
+function scaleInto(shape: Size, limits: { width: number; height: number | undefined }): Size {
+  const scale = Math.min(limits.width / shape.width, (limits.height ?? Number.POSITIVE_INFINITY) / shape.height);
+  return { width: Math.round(shape.width * scale), height: Math.round(shape.height * scale) };
+}
+
+/** Returns the fields of a thumbnail; none if it is larger than allowed. */
+function thumbnailOf(
+  recording: PublishedRecording,
+  limits: { width: number; height: number | undefined },
+  addressOf: (element: PublishedRecording['elements'][number]) => string,
+) {
+  const image = elementsOf(recording, 'attachment').find((each) => flavorOf(each).subtype === 'search+preview');
+  const { width, height } = (image && mediaOf(image, recording)) ?? {};
+  if (!image || !width || !height) return {};
+  const largest = Math.min(THUMBNAIL_SIZE, Math.max(width, height));
+  const size = scaleInto({ width, height }, { width: largest, height: largest });
+  if (size.width > limits.width || size.height > (limits.height ?? size.height)) return {};
+  return { thumbnail_url: addressOf(image), thumbnail_width: size.width, thumbnail_height: size.height };
+}

@@ -1,0 +1,98 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { anonymous } from '#access/principal.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import type { Html } from '#platform/http/answer/html-page.ts';
+import { findWatchableRecording } from '#publications/publication.queries.ts';
+import type { PublicationAddresses } from '#publications/publication-json.ts';
+import { admit, type Denial, type Grant, NO_READ_ACCESS, visitOf } from '#publications/watch-access.ts';
+import { type FileAddress, publicationLinks, relativeTo } from '../urls/relative-urls.ts';
+import type { PublishedRecording } from './player-media.ts';
+
+export interface RecordingServices {
+  database: Database;
+  addresses: PublicationAddresses;
+}
+
+/** A recording that a page may show. */
+interface OpenedRecording {
+  recording: PublishedRecording;
+  grant: Grant;
+  /** Signs the URLs of files that need it, for the IP address of the page. */
+  addressOf: FileAddress;
+}
+
+/** The reason why a page shows no recording. */
+interface PageRefusal {
+  status: 400 | 401 | 403 | 404 | 410;
+  title: 'Sign in to watch' | 'No access' | 'This link does not work' | 'Recording not found';
+  sentence: string;
+}
+
+const MISSING: PageRefusal = {
+  status: 404,
+  title: 'Recording not found',
+  sentence: 'The link may be incomplete, or the recording is no longer published. Ask for a new link.',
+};
+
+/** Opens a recording for a page of it, if the request is admitted. */
+export async function openRecording(
+  c: Context,
+  { database, addresses }: RecordingServices,
+  publicationId: string,
+): Promise<OpenedRecording | { refusal: PageRefusal }> {
+  const admission = await admit(visitOf(c, addresses, { isFile: false }), addresses, () =>
+    findWatchableRecording(database, publicationId, c.get('principal') ?? anonymous),
+  );
+  if (!admission) return { refusal: MISSING };
+  if (!admission.found) return { refusal: titled(admission.denial) };
+  const { found: recording, grant } = admission;
+  const isSigned = addresses.access === 'signed' || (addresses.access === 'strict' && !recording.is_public);
+  const source = grant.by === 'signature' ? grant.policy.source : undefined;
+  const addressOf = publicationLinks(c, addresses, { isSigned, source, extraMs: recording.duration ?? 0 }).element;
+  return { recording, grant, addressOf };
+}
+
+function titled(denial: Denial): PageRefusal {
+  const { status, sentence } = denial;
+  if (status === 401) return { status, title: 'Sign in to watch', sentence };
+  if (denial === NO_READ_ACCESS) return { status, title: 'No access', sentence };
+  return { status, title: 'This link does not work', sentence: `${sentence} Ask for a new link.` };
+}
+
+/**
+ * Returns the content of a page that shows no recording. Where an account helps, it links to the sign-in page; frames of
+ * other sites get neither cookies nor that page, so they link to the watch page in a new tab.
+ */
+export function refusalHtml(c: Context, { title, sentence }: PageRefusal, publicationId: string): Html {
+  const path = `/watch/${publicationId}`;
+  const links: Partial<Record<PageRefusal['title'], string>> = {
+    'Sign in to watch': 'Sign in',
+    'No access': 'Sign in with another account',
+  };
+  const link = links[title];
+  const signIn = html`<a href="${relativeTo(c, '/sign-in')}?next=${path}">${link}</a>`;
+  const newTab = html`<a href="${relativeTo(c, path)}" target="_blank" rel="noopener">Open the recording in a new tab</a>`;
+  return html`<main>
+<h1>${title}</h1>
+<p>${sentence}</p>
+${link ? html`<p>${isFramed(c) ? newTab : signIn}</p>` : ''}
+</main>`;
+}
+
+/** Returns true in a frame, as far as the browser says so, and for pages that are made for frames. */
+export function isFramed(c: Context): boolean {
+  return c.req.header('Sec-Fetch-Dest') === 'iframe' || c.req.path.startsWith('/embed/');
+}
+
+/** Returns the headers of a page of a recording. Other sites, search engines and shared caches do not get its URL. */
+export function pageHeaders(policy: string, grant?: Grant): Record<string, string> {
+  const isShared = grant?.by === 'everyone' || grant?.by === 'link';
+  return {
+    'Content-Security-Policy': policy,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'X-Robots-Tag': 'noindex',
+    'Cache-Control': isShared ? 'no-cache' : 'private, no-store',
+  };
+}
