@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { embedPage } from '#pages/watch/embed.endpoint.ts';
 import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
 import { type RunningServer, serve } from '#platform/http/server/serve.ts';
 import { publicationCors, publishedFile } from '#publications/files.endpoints.ts';
@@ -39,7 +40,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     const app = new Hono().route(
       '/',
       endpointApp(
-        [watchPage, watchAsset, publishedFile],
+        [watchPage, watchAsset, embedPage, publishedFile],
         { ...bench, addresses: { publicUrl: 'http://inlet.test', access: 'link' } },
         { areas: [{ path: '/publications', layers: [publicationCors()] }] },
       ),
@@ -230,6 +231,19 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       expect(url).toMatch(/\?policy=.*&signature=/);
       expect([await status(url), await status(url.replace(/\?.*/, ''))]).toEqual([200, 400]);
     }
+    expect(faults).toEqual([]);
+  });
+
+  test.each(SCREENS)('the player for frames plays and fills its frame on %s', async (_, viewport) => {
+    const { page, faults } = await open(lecture.replace('/watch/', '/embed/'));
+    await page.setViewportSize(viewport);
+    await play(page);
+    await played(page, 1);
+    const heights = await page.evaluate(() => {
+      const { scrollWidth, scrollHeight } = document.documentElement;
+      return { scrollWidth, scrollHeight, bar: document.querySelector('.bar')?.getBoundingClientRect().bottom };
+    });
+    expect(heights).toEqual({ scrollWidth: viewport.width, scrollHeight: viewport.height, bar: viewport.height });
     expect(faults).toEqual([]);
   });
 
