@@ -87,7 +87,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   {
     name: 'Event media',
     description: 'Tracks and publications.',
-    endpoints: [listTracks, downloadTrack, addTrack, listPublications, readPublication, pages.oembed],
+    endpoints: [listTracks, downloadTrack, addTrack, listPublications, readPublication],
   },
   {
     name: 'Event scheduling',

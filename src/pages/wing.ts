@@ -28,10 +28,10 @@ import { docsAsset, docsPage } from './site/docs.endpoints.ts';
 import { studioPages } from './studio/studio-pages.ts';
 import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';
 import { embedPage } from './watch/embed.endpoint.ts';
+import { oembed } from './watch/oembed.endpoint.ts';
 import { watchAsset, watchPage } from './watch/watch.endpoints.ts';
 
 export { home } from './site/home.endpoint.ts';
-export { oembed } from './watch/oembed.endpoint.ts';
 
 const DASHBOARD =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
@@ -44,6 +44,7 @@ export const wing = {
     watchPage,
     watchAsset,
     embedPage,
+    oembed,
     signInForm,
     signIn,
     signOut,

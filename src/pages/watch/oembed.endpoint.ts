@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { anonymous } from '#access/principal.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { findWatchableRecording } from '#publications/publication.queries.ts';
@@ -37,46 +36,20 @@ const OembedQuery = z.object({
   format: z.string().optional().describe('Only `json`.'),
 });
 
-const Oembed = z
-  .object({
-    version: z.literal('1.0'),
-    type: z.literal('video'),
-    title: z.string(),
-    author_name: z.string().describe('The presenters.'),
-    provider_name: z.literal('Inlet'),
-    provider_url: z.string(),
-    html: z.string().describe('An `iframe` with the player.'),
-    width: z.int(),
-    height: z.int(),
-    thumbnail_url: z.string().optional(),
-    thumbnail_width: z.int().optional(),
-    thumbnail_height: z.int().optional(),
-  })
-  .meta({ id: 'Oembed' });
-
-const EXAMPLE: z.infer<typeof Oembed> = {
-  ...{ version: '1.0', type: 'video', title: 'Optics', author_name: 'Ada Lovelace' },
-  ...{ provider_name: 'Inlet', provider_url: EXAMPLE_URL },
-  html: `<iframe src="${embedUrl(EXAMPLE_URL, '7b6b3f0e-6b1c-4b44-9f3c-0d4b5a1f2e11')}" width="960" height="540" title="Optics" allow="fullscreen; picture-in-picture" allowfullscreen></iframe>`,
-  ...{ width: 960, height: 540 },
-};
-
 /** Returns the address that describes a page for embedding. */
 export function oembedUrl(publicUrl: string, pageUrl: string): string {
   return `${publicUrl}${PATH}?url=${encodeURIComponent(pageUrl)}&format=json`;
 }
 
-/** Describes how to embed a recording, to everyone who can open its page without an account. */
+/**
+ * Describes how to embed a recording, as defined by https://oembed.com, to everyone who can open its page without an account.
+ * Not in the reference, as other endpoints for players.
+ */
 export const oembed = defineEndpoint({
   method: 'get',
   path: PATH,
   access: 'public',
-  summary: 'Describe how to embed a recording',
-  description:
-    'For the URL of a watch page, as defined by [oEmbed](https://oembed.com). Only for recordings that can be watched without an account, or with the signature of the URL.',
   query: OembedQuery,
-  answers: { 200: { description: 'How to embed the recording.', plain: true, body: Oembed, example: EXAMPLE } },
-  refusals: [NO_URL, NO_SIZE, NOT_PUBLIC, NO_PAGE, NO_FORMAT],
   handle: async ({ c, query }, { database, addresses }: RecordingServices) => {
     const { url, format = 'json', maxwidth = WIDTH, maxheight } = query();
     if (format !== 'json') throw NO_FORMAT();
@@ -94,7 +67,7 @@ export const oembed = defineEndpoint({
     const size = scaleInto(shapeOf(found), { width: maxwidth, height: maxheight });
     const title = found.title || 'Untitled recording';
     const frame = html`<iframe src="${signed(embedUrl(addresses.publicUrl, found.id))}" width="${size.width}" height="${size.height}" title="${title}" allow="fullscreen; picture-in-picture" allowfullscreen></iframe>`;
-    const body: z.infer<typeof Oembed> = {
+    const body = {
       ...{ version: '1.0', type: 'video', title, author_name: found.presenters.join(', ') },
       ...{ provider_name: 'Inlet', provider_url: addresses.publicUrl, html: String(await frame), ...size },
       ...thumbnailOf(found, { width: maxwidth, height: maxheight }, (element) =>
