@@ -1,22 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Hono } from 'hono';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { embedPage } from '#pages/watch/embed.endpoint.ts';
 import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
-import { type RunningServer, serve } from '#platform/http/server/serve.ts';
-import { publicationCors, publishedFile } from '#publications/files.endpoints.ts';
+import { serve } from '#platform/http/server/serve.ts';
+import { publishedFile } from '#publications/files.endpoints.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
-import { captions } from '#workers/operations/captions.ts';
-import { encode } from '#workers/operations/encode.ts';
-import { preview } from '#workers/operations/preview.ts';
-import { publish } from '#workers/operations/publish.ts';
 import { browserAvailable, connectBrowser } from '../support/chromium.ts';
-import { type ClipOptions, clip, clipFolder } from '../support/clips.ts';
 import { endpointApp } from '../support/endpoint-app.ts';
-import { createOperationBench, type OperationBench } from '../support/operation-context.ts';
 import { loaded, openPage, played, states, stillAt } from '../support/watch-page.ts';
+import { startWatchServer } from '../support/watch-server.ts';
 
 const SECONDS = 20;
 const SRT =
@@ -29,26 +20,17 @@ const SCREENS = [
 ] as const;
 
 describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
-  let bench: OperationBench;
+  let watch: Awaited<ReturnType<typeof startWatchServer>>;
   let browser: Browser;
-  let server: RunningServer;
   let origin: string;
   let lecture: string;
+  const published: typeof watch.published = (...clips) => watch.published(...clips);
 
   beforeAll(async () => {
-    bench = await createOperationBench();
-    const app = new Hono().route(
-      '/',
-      endpointApp(
-        [watchPage, watchAsset, embedPage, publishedFile],
-        { ...bench, addresses: { publicUrl: 'http://inlet.test', access: 'link' } },
-        { areas: [{ path: '/publications', layers: [publicationCors()] }] },
-      ),
-    );
-    app.get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
-    app.get('/sandbox', (c) => c.html(`<iframe sandbox="allow-scripts" src="${origin}${lecture}"></iframe>`));
-    server = await serve(app.fetch, { host: '127.0.0.1', port: 0 });
-    origin = `http://127.0.0.1:${server.port}`;
+    watch = await startWatchServer();
+    origin = watch.origin;
+    watch.app.get('/platform', (c) => c.html(`<iframe src="${origin}${lecture}"></iframe>`));
+    watch.app.get('/sandbox', (c) => c.html(`<iframe sandbox="allow-scripts" src="${origin}${lecture}"></iframe>`));
     browser = await connectBrowser();
     lecture = await published(
       {
@@ -60,34 +42,8 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   });
   afterAll(async () => {
     await browser?.close();
-    server?.destroy();
-    await bench?.close();
+    await watch?.close();
   });
-
-  /**
-   * Takes clips through the real operations.
-   *
-   * @param clips by flavor
-   * @param texts captions, WebVTT or SubRip, by language
-   * @returns the path of the watch page
-   */
-  async function published(clips: Record<string, ClipOptions>, texts: Record<string, string> = {}): Promise<string> {
-    const tracks: Record<string, string> = {};
-    for (const [flavor, options] of Object.entries(clips)) tracks[flavor] = await clip(options);
-    const eventId = await bench.addEvent(tracks);
-    let position = Object.keys(tracks).length;
-    for (const [language, text] of Object.entries(texts)) {
-      const path = join(clipFolder(), `${eventId}-${language}.txt`);
-      await writeFile(path, text);
-      await bench.addTrack(eventId, position, 'captions/source', path);
-      const track = bench.database.updateTable('tracks').set({ tags: [`lang:${language}`] });
-      await track.where('event_id', '=', eventId).where('position', '=', position).execute();
-      position += 1;
-    }
-    for (const operation of [encode, preview, captions, publish]) await bench.perform(operation, eventId);
-    const publication = bench.database.selectFrom('publications').select('id');
-    return `/watch/${(await publication.where('event_id', '=', eventId).executeTakeFirstOrThrow()).id}`;
-  }
 
   const open = async (path: string, at = origin) => {
     const opened = await openPage(browser, at + path);
@@ -102,9 +58,13 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     return { context, page };
   };
   const play = (page: Page) => page.getByRole('button', { name: 'Play' }).click();
+  const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings' }).click();
   const cues = (page: Page) => page.locator('[data-part="cues"]');
   /** At the beginning, which has captions once the page no longer waits to be started. */
-  const begun = (page: Page) => page.getByLabel('Position').press('0');
+  const begun = async (page: Page) => {
+    await page.waitForFunction(() => (document.querySelector<HTMLMediaElement>('[data-leader]')?.readyState ?? 0) > 1);
+    await page.getByLabel('Position').press('0');
+  };
   const shows = (page: Page, text: string) =>
     page.waitForFunction((t) => document.querySelector('[data-part="cues"]')?.textContent === t, text);
 
@@ -204,7 +164,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     const publicUrl = 'https://video.example';
     const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
     const app = endpointApp([watchPage, watchAsset, publishedFile], {
-      ...bench,
+      ...watch.bench,
       addresses: { signer, publicUrl, access: 'signed' },
     });
     const signed = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
@@ -219,7 +179,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     await play(page);
     await played(page, 1);
     const urls = await page.evaluate(() =>
-      ['track[src]', 'video[src]', 'video[poster]', '[data-sheet]'].flatMap((selector) =>
+      ['track[src]', 'video[data-playlist]', 'video[poster]', '[data-sheet]'].flatMap((selector) =>
         [...document.querySelectorAll(selector)].map(
           (element) => element.getAttribute(/\[(.*)\]/.exec(selector)?.[1] ?? '') ?? '',
         ),
@@ -291,13 +251,14 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       const [shown, screens] = await Promise.all([cues(page).boundingBox(), page.locator('.screens').boundingBox()]);
       expect(shown?.width).toBe(screens?.width);
 
+      await openSettings(page);
       const language = page.getByLabel('Language of the captions');
       expect(await language.locator('option').allTextContents()).toEqual(['English', 'Deutsch']);
       await language.selectOption('Deutsch');
       await shows(page, 'Guten Morgen');
       expect(await cues(page).getAttribute('lang')).toBe('de');
       await language.selectOption('English');
-      await page.keyboard.press('Tab');
+      await page.keyboard.press('Escape');
       for (const [digit, text] of Object.entries({ 4: '', 6: 'Groups', 0: 'Good morning & welcome' })) {
         await page.getByLabel('Position').press(digit);
         await shows(page, text);
@@ -391,6 +352,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       await page.getByLabel('Volume').focus();
       await page.keyboard.press('ArrowLeft');
       expect(await page.getByLabel('Volume').inputValue()).toBe('0.95');
+      await openSettings(page);
       await page.getByLabel('Speed').focus();
       await page.keyboard.press('9');
       await page.getByLabel('Position').focus();
@@ -415,7 +377,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       }
       expect(names).toEqual([
         ...['Start', 'Position', 'Play', 'Turn the sound off', 'Volume', 'Captions'],
-        ...['Language of the captions', 'Speed', 'Full screen'],
+        ...['Settings', 'Share', 'Picture in picture', 'Full screen'],
       ]);
     });
 
@@ -442,7 +404,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
         const { page } = await phone(viewport);
         const found = await page.evaluate(() => {
           const controls = [...document.querySelectorAll<HTMLElement>('.bar button, .bar select, [data-part="seek"]')];
-          const boxes = controls.map((each) => each.getBoundingClientRect());
+          const boxes = controls.filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect());
           return {
             scrolled: document.documentElement.scrollWidth - innerWidth,
             outside: boxes.filter(({ left, right }) => left < 0 || right > innerWidth).length,

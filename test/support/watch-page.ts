@@ -6,8 +6,9 @@ export async function openPage(browser: Browser, url: string) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   const faults = faultsOf(page, new URL(url).origin);
   page.on('requestfailed', (request) => {
-    // Chromium gives up a running download of media whenever it seeks.
-    if (request.resourceType() !== 'media') faults.push(`${request.url()} failed`);
+    // Chromium gives up a running download of media whenever it seeks, and the player one of another quality.
+    const isGivenUp = request.resourceType() === 'media' || request.failure()?.errorText === 'net::ERR_ABORTED';
+    if (!isGivenUp) faults.push(`${request.url()} failed`);
   });
   await page.goto(url);
   return { page, faults };

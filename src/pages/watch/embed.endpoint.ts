@@ -3,7 +3,7 @@ import { page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { rootFrom } from '../urls/relative-urls.ts';
 import { openRecording, pageHeaders, type RecordingServices, refusalHtml } from './open-recording.ts';
-import { playerHtml } from './player-html.ts';
+import { playerHtml, playerScripts } from './player-html.ts';
 import { playerOf } from './player-media.ts';
 import { STYLE } from './watch-style.ts';
 
@@ -20,7 +20,8 @@ const CONTENT_SECURITY_POLICY = pagePolicy(
   { style: EMBED_STYLE },
   "script-src 'self'",
   "img-src 'self' data:",
-  "media-src 'self'",
+  "media-src 'self' blob:",
+  "connect-src 'self'",
   'frame-ancestors *',
 );
 
@@ -38,8 +39,12 @@ export const embedPage = defineEndpoint({
     }
     const { recording, grant, addressOf } = opened;
     const player = playerOf(recording, addressOf);
-    const content = html`<script type="module" src="${rootFrom(c)}watch/assets/player.js"></script>
-${player ? playerHtml(player, addressOf) : html`<main><p>This publication has nothing to play.</p></main>`}`;
+    const root = rootFrom(c);
+    // The signature of this page is for this page only.
+    const links =
+      grant.by === 'signature' ? {} : { watch: `${root}watch/${recording.id}`, embed: `${root}embed/${recording.id}` };
+    const content = html`${playerScripts(root)}
+${player ? playerHtml(player, { addressOf, ...links }) : html`<main><p>This publication has nothing to play.</p></main>`}`;
     const title = recording.title || 'Untitled recording';
     return c.html(page(title, content, { style: EMBED_STYLE }), 200, pageHeaders(CONTENT_SECURITY_POLICY, grant));
   },

@@ -3,22 +3,13 @@ import type { Html } from '#platform/http/answer/html-page.ts';
 import { flavorOf } from '#publications/publication.ts';
 import type { FileAddress } from '../urls/relative-urls.ts';
 import { clock } from './browser/clock.js';
+import { icon } from './player-icons.ts';
 import type { PlayedMedia, Player } from './player-media.ts';
-
-const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
-
-const ICONS = {
-  play: 'M8 5v14l11-7z',
-  pause: 'M6 5h4v14H6zm8 0h4v14h-4z',
-  sound: 'M4 9v6h4l5 5V4L8 9zm11-1.5v9a5 5 0 0 0 0-9zm0-4.2v2.1a7 7 0 0 1 0 13.2v2.1a9 9 0 0 0 0-17.4z',
-  silence:
-    'M4 9v6h4l5 5V4L8 9zm17.5.9-1.4-1.4-2.1 2.1-2.1-2.1-1.4 1.4 2.1 2.1-2.1 2.1 1.4 1.4 2.1-2.1 2.1 2.1 1.4-1.4-2.1-2.1z',
-  captions: 'M3 5h18v14H3zM6 9v6h5v-1.7H7.7v-2.6H11V9zm7 0v6h5v-1.7h-3.3v-2.6H18V9z',
-  fullscreen: 'M5 5h6v2H7v4H5zm8 0h6v6h-2V7h-4zM5 13h2v4h4v2H5zm12 0h2v6h-6v-2h4z',
-};
+import { type PlayerLinks, settingsHtml, shareHtml } from './player-panels.ts';
 
 /** The recording with its controls. Without scripts, each medium shows the controls of the browser. */
-export function playerHtml(player: Player, addressOf: FileAddress): Html {
+export function playerHtml(player: Player, links: PlayerLinks): Html {
+  const { addressOf } = links;
   const { screens, sound, imageUrl } = player;
   return html`<section class="player" data-player aria-label="Player">
 <div class="screens" data-part="screens">
@@ -30,19 +21,36 @@ ${sound ? html`<audio ${mediaAttributes(sound, addressOf)}>${tracksHtml(sound, p
 <div class="cues" data-part="cues"></div>
 </div>
 <p class="notice" data-part="notice" role="alert" hidden></p>
-${barHtml(player)}
+${barHtml(player, links)}
 </section>`;
+}
+
+/** The scripts of the player, which run after the page is parsed. @param root the URL of the server's root */
+export function playerScripts(root: string): Html {
+  const script = (name: string) => html`<script type="module" src="${root}watch/assets/${name}"></script>`;
+  return html`${script('hls-library.js')}${script('player.js')}`;
 }
 
 function videoHtml(screen: PlayedMedia, player: Player, addressOf: FileAddress): Html {
   const { width, height } = screen.element;
   return html`<video ${mediaAttributes(screen, addressOf)} playsinline${
     screen.posterUrl ? html` poster="${screen.posterUrl}"` : ''
-  }${width && height ? html` width="${width}" height="${height}"` : ''} aria-label="${labelOf(screen.element.flavor)}">${tracksHtml(screen, player)}</video>`;
+  }${width && height ? html` width="${width}" height="${height}"` : ''} aria-label="${labelOf(screen.element.flavor)}"${raw(
+    screen === smallOf(player) ? ' data-small' : '',
+  )}>${tracksHtml(screen, player)}</video>`;
 }
 
-function mediaAttributes({ element, leads, heard }: PlayedMedia, addressOf: FileAddress): Html {
-  return html`src="${addressOf(element)}" controls preload="metadata" ${raw(
+/** Returns the picture that lies in the corner of the other, unless the viewer swaps them: the presenter. */
+function smallOf({ screens }: Player): PlayedMedia | undefined {
+  return screens.find(({ element }) => flavorOf(element).type === 'presenter') ?? screens[1];
+}
+
+function mediaAttributes(media: PlayedMedia, addressOf: FileAddress): Html {
+  const { element, leads, heard, playlistUrl, renditions } = media;
+  // The script loads a playlist instead of the file.
+  return html`src="${addressOf(element)}" controls preload="${playlistUrl ? 'none' : 'metadata'}"${
+    playlistUrl ? html` data-playlist="${playlistUrl}"` : ''
+  } data-renditions="${JSON.stringify(renditions)}" ${raw(
     [leads ? 'data-leader' : 'data-follower', heard ? 'data-sound' : 'muted'].join(' '),
   )}`;
 }
@@ -62,7 +70,8 @@ export function labelOf(flavor: string): string {
 }
 
 /** The controls below a recording, hidden until the script starts. */
-function barHtml({ duration, timeline, captions }: Player): Html {
+function barHtml(player: Player, links: PlayerLinks): Html {
+  const { duration, timeline, captions } = player;
   const seconds = duration / 1000;
   return html`<div class="bar" data-part="bar" hidden>
 <div class="seek">
@@ -79,9 +88,10 @@ function barHtml({ duration, timeline, captions }: Player): Html {
 <input type="range" data-part="volume" aria-label="Volume" min="0" max="1" step="0.05" value="1">
 <p class="time" data-part="time">0:00 / ${clock(seconds)}</p>
 ${captions.length > 0 ? captionsHtml(captions) : ''}
-<select data-part="rate" aria-label="Speed" title="Speed (&lt; and &gt;)">${RATES.map(
-    (rate) => html`<option value="${rate}"${rate === 1 ? raw(' selected') : ''}>${rate}×</option>`,
-  )}</select>
+${settingsHtml(player)}
+${shareHtml(links)}
+<button type="button" data-part="remote" aria-label="Play on another device" title="Play on another device" hidden>${icon('remote')}</button>
+<button type="button" data-part="pip" aria-label="Picture in picture" aria-pressed="false" aria-keyshortcuts="p" title="Picture in picture (p)" hidden>${icon('pip')}</button>
 <button type="button" data-part="fullscreen" aria-label="Full screen" aria-keyshortcuts="f" title="Full screen (f)">${icon('fullscreen')}</button>
 </div>
 <p class="unseen" data-part="status" role="status"></p>
@@ -90,12 +100,5 @@ ${captions.length > 0 ? captionsHtml(captions) : ''}
 
 function captionsHtml(captions: Player['captions']): Html {
   const only = captions.length === 1 ? `: ${captions[0]?.label}` : '';
-  return html`<button type="button" data-part="captions" aria-label="Captions" aria-pressed="false" aria-keyshortcuts="c" title="Captions${only} (c)">${icon('captions')}</button>
-<select data-part="language" aria-label="Language of the captions"${only ? raw(' hidden') : ''}>${captions.map(
-    ({ label }) => html`<option>${label}</option>`,
-  )}</select>`;
-}
-
-function icon(name: keyof typeof ICONS, className = ''): Html {
-  return html`<svg viewBox="0 0 24 24" class="${className}" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`;
+  return html`<button type="button" data-part="captions" aria-label="Captions" aria-pressed="false" aria-keyshortcuts="c" title="Captions${only} (c)">${icon('captions')}</button>`;
 }

@@ -8,7 +8,7 @@ import { captionChoices, type PublishedRecording, playerOf } from './player-medi
 const ADDRESS: FileAddress = (element) => elementUrl('..', element);
 
 const media = (id: string, values: Partial<PublicationElement> = {}) =>
-  publishedElement({ id, publication_id: 'p', filename: `${id}.mp4`, ...values });
+  publishedElement({ id, publication_id: 'p', filename: `${id}.mp4`, track: null, ...values });
 
 function image(id: string, flavor: string, properties = {}): PublicationElement {
   const none = { has_audio: null, has_video: null, duration: null };
@@ -61,6 +61,22 @@ test.each([
 test('a recording lasts as long as its longest medium, and without media there is no player', () => {
   expect(playerOf(recording(media('a'), LONG_SILENT), ADDRESS)?.duration).toBe(90_000);
   expect(playerOf(recording(image('i', 'presenter/player+preview')), ADDRESS)).toBeUndefined();
+});
+
+test('a track plays its playlist, or its best rendition, and names all of them', () => {
+  const list = media('l', { track: 0, filename: 'a.m3u8', mediatype: 'application/x-mpegURL' });
+  const best = media('a', { track: 0, width: 1280, height: 720, bit_rate: 2_000_000 });
+  const lower = media('b', { track: 0, width: 640, height: 360, bit_rate: 400_000 });
+  const early = media('c', { track: 1, has_audio: false });
+  const player = playerOf(recording(best, lower, list, early), ADDRESS);
+  expect(player?.screens.map(({ element, playlistUrl }) => [element.id, playlistUrl])).toEqual([
+    ['a', '../publications/p/l/a.m3u8'],
+    ['c', undefined],
+  ]);
+  expect(player?.screens[0]?.renditions).toEqual([
+    { url: '../publications/p/a/a.mp4', quality: 720, label: '720p', bitRate: 2_000_000 },
+    { url: '../publications/p/b/b.mp4', quality: 360, label: '360p', bitRate: 400_000 },
+  ]);
 });
 
 test('sound alone leads itself, in front of its waveform', () => {

@@ -7,6 +7,7 @@ import {
   mediaOf,
   type Publication,
   type PublicationElement,
+  playlistOf,
   renditionsOfTracks,
 } from '#publications/publication.ts';
 import type { Readers } from '#publications/watch-access.ts';
@@ -17,10 +18,25 @@ export type PublishedRecording = Omit<NonNullable<Awaited<ReturnType<typeof find
 
 /** A medium of the player. One medium leads; at most one is heard. */
 export interface PlayedMedia {
+  /** The best rendition. */
   element: PublicationElement;
+  /** All renditions, the best one first. */
+  renditions: PlayedRendition[];
+  /** The address of the playlist of all renditions, if one exists. */
+  playlistUrl: string | undefined;
   leads: boolean;
   heard: boolean;
   posterUrl: string | undefined;
+}
+
+/** A rendition as the script of the player reads it. */
+export interface PlayedRendition {
+  url: string;
+  /** The shorter side of the picture in pixels, or kbit/s of sound alone; 0 if unknown. */
+  quality: number;
+  label: string;
+  /** Bits per second; 0 if unknown. */
+  bitRate: number;
 }
 
 export interface Player {
@@ -51,7 +67,8 @@ const SAME_LENGTH_MS = 1000;
 
 /** Decides which media are shown, which is heard, and which leads. Returns undefined without media. */
 export function playerOf(recording: PublishedRecording, addressOf: FileAddress): Player | undefined {
-  const media = renditionsOfTracks(recording).flatMap(([best]) => best ?? []);
+  const tracks = renditionsOfTracks(recording);
+  const media = tracks.flatMap(([best]) => best ?? []);
   const seen = media.filter(({ has_video }) => has_video);
   const listened = seen.some(({ has_audio }) => has_audio) ? undefined : media.find(({ has_video }) => !has_video);
   const played = listened ? [...seen, listened] : seen;
@@ -65,6 +82,8 @@ export function playerOf(recording: PublishedRecording, addressOf: FileAddress):
   };
   const present = (element: PublicationElement): PlayedMedia => ({
     element,
+    renditions: (tracks.find(([best]) => best === element) ?? []).map((each) => playedRendition(each, addressOf)),
+    playlistUrl: addressOfPlaylist(recording, element, addressOf),
     leads: element === leader,
     heard: element === heard,
     posterUrl: imageUrl('player+preview', element),
@@ -77,6 +96,29 @@ export function playerOf(recording: PublishedRecording, addressOf: FileAddress):
     captions: captionChoices(recording, addressOf),
     duration: leader.duration ?? recording.duration ?? 0,
   };
+}
+
+function playedRendition(element: PublicationElement, addressOf: FileAddress): PlayedRendition {
+  const { value, label } = qualityOf(element) ?? { value: 0, label: 'Original' };
+  return { url: addressOf(element), quality: value, label, bitRate: Number(element.bit_rate ?? 0) };
+}
+
+function addressOfPlaylist(recording: PublishedRecording, element: PublicationElement, addressOf: FileAddress) {
+  const playlist = playlistOf(recording, element);
+  return playlist && addressOf(playlist);
+}
+
+/**
+ * Returns the quality of a rendition: the shorter side of the picture in pixels (`720p`), or the bit rate of sound alone
+ * (`128 kbit/s`); undefined if unknown.
+ */
+export function qualityOf({ width, height, tags }: Pick<PublicationElement, 'width' | 'height' | 'tags'>) {
+  if (width && height) {
+    const value = Math.min(width, height);
+    return { value, label: `${value}p` };
+  }
+  const value = Number(tags.map((tag) => /^(\d+)k-quality$/.exec(tag)?.[1]).find((rate) => rate !== undefined) ?? 0);
+  return value > 0 ? { value, label: `${value} kbit/s` } : undefined;
 }
 
 /** Returns the longest medium; among equally long media, the first with sound. */

@@ -30,6 +30,9 @@ ul small { color: var(--faint); }
 .screens .wave { position: relative; width: 100%; max-width: 62rem; margin: 0 auto; padding: 1rem 0; }
 .wave::after { content: ""; position: absolute; inset: 0 auto 0 calc(var(--position, 0) * 100%); width: 2px; background: #fff; opacity: .8; }
 .screens .listen { width: 100%; max-width: 62rem; padding: 2rem 1.25rem; }
+.screens[data-swapped] { flex-direction: row-reverse; }
+.screens[data-layout="corner"] video:not(.is-small) { width: 100%; }
+.screens[data-layout="corner"] .is-small { position: absolute; z-index: 1; inset: .75rem .75rem auto auto; flex: none !important; width: 26%; min-width: 7rem; box-shadow: 0 0 0 1px #fff5, 0 .2rem 1rem #000b; }
 .start { position: absolute; z-index: 2; inset: calc(50% - 2.4rem) auto auto calc(50% - 2.4rem); width: 4.8rem; height: 4.8rem; border-radius: 50%; background: #000a; box-shadow: 0 0 0 2px #fff8; }
 .start:hover { background: #000d; }
 .start svg { width: 3.2rem; height: 3.2rem; }
@@ -37,7 +40,7 @@ ul small { color: var(--faint); }
 .cues p { margin: .15rem 0 0; }
 .cues span { padding: .1em .4em; border-radius: .2em; background: #000c; white-space: pre-line; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .notice { margin: 0; padding: .7rem 1.25rem; background: #7a1f1f; text-align: center; }
-.bar { max-width: 120rem; margin: 0 auto; padding: .35rem .9rem .6rem; }
+.bar { position: relative; max-width: 120rem; margin: 0 auto; padding: .35rem .9rem .6rem; }
 .seek { position: relative; }
 .buttons { display: flex; align-items: center; gap: .35rem; }
 .time { margin: 0 auto 0 .5rem; font-variant-numeric: tabular-nums; white-space: nowrap; font-size: .92rem; }
@@ -46,7 +49,15 @@ button { width: 2.5rem; padding: 0; display: grid; place-items: center; }
 button:hover, select:hover { background: #ffffff22; }
 button[aria-pressed="true"] { box-shadow: inset 0 -3px var(--accent); }
 select { padding: 0 .3rem; font-size: .92rem; }
-[data-part="language"] { max-width: 9rem; text-overflow: ellipsis; }
+button[aria-expanded="true"] { background: #ffffff22; }
+.panel { position: absolute; z-index: 3; inset: auto .9rem 3.6rem auto; width: min(21rem, 100% - 1.8rem); max-height: 70vh; overflow: auto; padding: .6rem .9rem; border-radius: .6rem; background: #1c2027f5; box-shadow: 0 0 0 1px #ffffff2b, 0 .4rem 1.6rem #000a; font-size: .95rem; }
+.panel label { display: flex; align-items: center; justify-content: space-between; gap: .9rem; min-height: 2.75rem; padding-block: .15rem; white-space: nowrap; }
+.panel select { width: 11rem; background: #ffffff1a; text-overflow: ellipsis; }
+.panel input { flex: 1; min-width: 0; padding: .4rem .6rem; border: 1px solid #ffffff4d; border-radius: .4rem; background: #0b0d10; color: #fff; font: inherit; font-size: .85rem; text-overflow: ellipsis; }
+.panel .wide { width: 100%; margin: .3rem 0 .5rem; background: #ffffff1a; }
+.panel .wide:hover { background: #ffffff33; }
+.panel p { margin: 0; min-height: 1.5em; font-size: .9rem; }
+.player:not(:has(video)) .panel { inset: 100% .9rem auto auto; }
 option { color: #1d2129; background: #fff; }
 svg { width: 1.5rem; height: 1.5rem; fill: currentColor; fill-rule: evenodd; grid-area: 1 / 1; }
 .player[data-state="playing"] .is-paused, .player:not([data-state="playing"]) .is-playing,
@@ -69,20 +80,19 @@ input::-moz-range-thumb { width: .95rem; height: .95rem; border: 0; border-radiu
 .player:fullscreen .bar { width: 100%; max-width: none; }
 
 @media (pointer: coarse) {
-  .buttons button, .buttons select { height: 2.75rem; min-width: 2.75rem; }
+  .buttons button, .buttons select, .panel input { height: 2.75rem; min-width: 2.75rem; }
   .seek input { height: 2.75rem; }
   ul a { padding: .6rem .9rem; }
 }
 @media (max-width: 44rem) {
   .screens { flex-direction: column; align-items: stretch; }
+  .screens[data-swapped] { flex-direction: column-reverse; }
   .screens video { flex: none !important; width: 100%; max-height: 60vh; }
-  .bar { padding-inline: .6rem; }
+  .bar { padding-inline: .2rem; }
   .buttons { flex-wrap: wrap; column-gap: 0; }
   .buttons input[type="range"] { display: none; }
   .buttons [data-part="mute"] { margin-right: auto; }
-  .time { order: -1; flex-basis: 100%; margin: 0; }
-  [data-part="language"] { max-width: 5.5rem; }
-  [data-part="rate"] { max-width: 4rem; }
+  .time { order: -1; flex-basis: 100%; margin: 0 .6rem; }
   .player:fullscreen .screens video { flex: 0 1 auto !important; min-height: 0; }
 }
 `;

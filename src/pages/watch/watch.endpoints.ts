@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { BASIC } from '#access/access-errors.ts';
-import { Assets, browserModules } from '#platform/http/answer/asset.ts';
+import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { type Html, page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { type PublicationElement, renditionsOfTracks } from '#publications/publication.ts';
@@ -11,8 +11,9 @@ import { type FileAddress, rootFrom } from '../urls/relative-urls.ts';
 import { clock } from './browser/clock.js';
 import { oembedUrl } from './oembed.endpoint.ts';
 import { isFramed, openRecording, pageHeaders, type RecordingServices, refusalHtml } from './open-recording.ts';
-import { labelOf, playerHtml } from './player-html.ts';
-import { type PublishedRecording, playerOf } from './player-media.ts';
+import { labelOf, playerHtml, playerScripts } from './player-html.ts';
+import { type PublishedRecording, playerOf, qualityOf } from './player-media.ts';
+import type { PlayerLinks } from './player-panels.ts';
 import { STYLE } from './watch-style.ts';
 
 /** Allows only files of this server. Other sites may frame the page. */
@@ -20,15 +21,17 @@ const CONTENT_SECURITY_POLICY = pagePolicy(
   { style: STYLE },
   "script-src 'self'",
   "img-src 'self' data:",
-  "media-src 'self'",
+  "media-src 'self' blob:",
+  "connect-src 'self'",
 );
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
 function recordingPage(
   recording: PublishedRecording,
-  { addressOf, script, oembed }: { addressOf: FileAddress; script: string; oembed: string | undefined },
+  { root, oembed, ...links }: PlayerLinks & { root: string; oembed: string | undefined },
 ): Html {
+  const { addressOf } = links;
   const player = playerOf(recording, addressOf);
   const title = recording.title || 'Untitled recording';
   const facts = [
@@ -38,8 +41,8 @@ function recordingPage(
   ];
   return page(
     title,
-    html`<script type="module" src="${script}"></script>
-${player ? playerHtml(player, addressOf) : ''}
+    html`${playerScripts(root)}
+${player ? playerHtml(player, links) : ''}
 <main>
 ${recording.series_title ? html`<p class="series">${recording.series_title}</p>` : ''}
 <h1>${title}</h1>
@@ -65,9 +68,14 @@ function downloadsHtml(media: readonly PublicationElement[], addressOf: FileAddr
 <ul>
 ${media.map(
   (element) =>
-    html`<li><a href="${addressOf(element)}" download="${element.filename}">${labelOf(element.flavor)} <small>${formatOf(element)}, ${formatSize(element.size)}</small></a></li>`,
+    html`<li><a href="${addressOf(element)}" download="${element.filename}">${nameOf(element)} <small>${formatOf(element)}, ${formatSize(element.size)}</small></a></li>`,
 )}
 </ul>`;
+}
+
+function nameOf(element: PublicationElement): string {
+  const quality = qualityOf(element);
+  return quality ? `${labelOf(element.flavor)}, ${quality.label}` : labelOf(element.flavor);
 }
 
 function formatOf({ has_video, mediatype }: PublicationElement): string {
@@ -75,7 +83,10 @@ function formatOf({ has_video, mediatype }: PublicationElement): string {
   return `${has_video ? 'video' : 'audio'} ${format}`.trim();
 }
 
-const MODULES = new Assets(browserModules(new URL('./browser/', import.meta.url)));
+const MODULES = new Assets({
+  ...browserModules(new URL('./browser/', import.meta.url)),
+  'hls.js': packageFile('hls.js/dist/hls.light.min.mjs', SCRIPT_TYPE),
+});
 const redirect = redirectToSignIn();
 
 /**
@@ -98,10 +109,12 @@ export const watchPage = defineEndpoint({
       return c.html(content, status, headers);
     }
     const { recording, grant, addressOf } = opened;
-    const script = `${rootFrom(c)}watch/assets/player.js`;
+    const root = rootFrom(c);
     const { url } = visitOf(c, services.addresses, { isFile: false });
     const oembed = grant.by === 'reader' ? undefined : oembedUrl(services.addresses.publicUrl, url);
-    const content = recordingPage(recording, { addressOf, script, oembed });
+    // The signature of this page is for this page only.
+    const embed = grant.by === 'signature' ? undefined : `${root}embed/${recording.id}`;
+    const content = recordingPage(recording, { addressOf, root, embed, oembed });
     return c.html(content, 200, pageHeaders(CONTENT_SECURITY_POLICY, grant));
   },
 });

@@ -90,5 +90,9 @@ function reportFault(player, media) {
     notice.hidden = false;
   };
   media.addEventListener('error', show);
+  // It plays from another source.
+  media.addEventListener('loadeddata', () => {
+    notice.hidden = true;
+  });
   if (media.error) show();
 }

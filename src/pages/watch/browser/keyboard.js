@@ -15,7 +15,7 @@ export function addKeys(parts) {
     const { target } = event;
     const isOn = (/** @type {string} */ selector) => target instanceof Element && target.matches(selector);
     // Focused controls handle these keys.
-    if (isOn('select') || (isOn('button') && event.key === ' ')) return;
+    if (isOn('select, input[readonly]') || (isOn('button') && event.key === ' ')) return;
     if (isOn('input') && event.key.startsWith('Arrow')) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const act = repeatable[key] ?? (event.repeat ? undefined : once[key]);
@@ -62,6 +62,13 @@ function keyActions({ player, sound, seek }) {
     press('mute')();
     status.textContent = sound.muted ? 'Sound off' : 'Sound on';
   };
+  const changeLayout = () => {
+    const layout = player.querySelector('[data-part="layout"]');
+    if (!(layout instanceof HTMLSelectElement)) return;
+    layout.selectedIndex = (layout.selectedIndex + 1) % layout.options.length;
+    layout.dispatchEvent(new Event('change'));
+    status.textContent = layout.selectedOptions[0]?.text ?? '';
+  };
   /** @type {Actions} */
   const once = {
     ' ': press('play'),
@@ -69,6 +76,9 @@ function keyActions({ player, sound, seek }) {
     m: switchSound,
     f: press('fullscreen'),
     c: press('captions'),
+    p: press('pip'),
+    s: press('swap'),
+    v: changeLayout,
   };
   for (let digit = 0; digit <= 9; digit += 1) {
     once[digit] = () => goTo((Number(seek.max) * digit) / 10);

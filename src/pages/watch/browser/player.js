@@ -1,7 +1,14 @@
 import { showCaptions } from './captions.js';
 import { addControls } from './controls.js';
 import { addKeys } from './keyboard.js';
+import { addOtherScreens } from './other-screens.js';
+import { addPanels } from './panels.js';
+import { addLayouts } from './picture-layout.js';
 import { findParts } from './player-parts.js';
+import { addQualityChoice } from './quality-choice.js';
+import { addShare } from './share.js';
+import { startTime } from './start-time.js';
+import { addStreams } from './streams.js';
 import { synchronise } from './synchronise.js';
 import { showTimelinePreview } from './timeline.js';
 
@@ -9,7 +16,10 @@ import { showTimelinePreview } from './timeline.js';
 function balancePictures() {
   for (const video of document.querySelectorAll('video')) {
     const adjust = () => {
-      if (video.videoHeight > 0) video.style.flexGrow = String(video.videoWidth / video.videoHeight);
+      // The attributes say it before the picture is loaded.
+      const [width, height] =
+        video.videoHeight > 0 ? [video.videoWidth, video.videoHeight] : [video.width, video.height];
+      if (height > 0) video.style.flexGrow = String(width / height);
     };
     video.addEventListener('loadedmetadata', adjust);
     adjust();
@@ -28,8 +38,16 @@ balancePictures();
 localiseDates();
 for (const player of document.querySelectorAll('[data-player]')) {
   const parts = findParts(player);
+  const streams = addStreams(parts);
+  const start = startTime(new URL(location.href));
+  if (start !== undefined) parts.leader.currentTime = start;
   synchronise(parts);
   addControls(parts);
+  addPanels(parts);
+  addQualityChoice(parts, streams);
+  addLayouts(parts, streams.onLayout);
+  addShare(parts);
+  addOtherScreens(parts);
   showCaptions(parts);
   addKeys(parts);
   showTimelinePreview(parts);

@@ -2,15 +2,24 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { notFound } from '../errors/errors.ts';
 import { matchesNone, strongEtag } from './etag.ts';
 
 interface Asset {
-  content: Uint8Array<ArrayBuffer>;
   type: string;
+  plain: Encoded;
+  gzipped: Encoded;
+}
+
+interface Encoded {
+  content: Uint8Array<ArrayBuffer>;
   etag: string;
 }
+
+const compress = promisify(gzip);
 
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
@@ -33,14 +42,18 @@ export class Assets {
   async answer(c: Context, name: string): Promise<Response> {
     const asset = await this.#find(name);
     if (!asset) throw notFound();
+    const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(c.req.header('Accept-Encoding') ?? '');
+    const { content, etag } = isGzipped ? asset.gzipped : asset.plain;
     const headers = {
-      ETag: asset.etag,
+      ETag: etag,
+      Vary: 'Accept-Encoding',
       'Cache-Control': 'no-cache',
       // A page in a frame without `allow-same-origin` has an opaque origin, and modules are fetched with CORS.
       'Access-Control-Allow-Origin': '*',
     };
-    if (matchesNone(c.req.header('If-None-Match'), asset.etag)) return c.body(null, 304, headers);
-    return c.body(asset.content, 200, { ...headers, 'Content-Type': asset.type });
+    if (matchesNone(c.req.header('If-None-Match'), etag)) return c.body(null, 304, headers);
+    const encoding = isGzipped ? { 'Content-Encoding': 'gzip' } : undefined;
+    return c.body(content, 200, { ...headers, ...encoding, 'Content-Type': asset.type });
   }
 
   #find(name: string): Promise<Asset> | undefined {
@@ -61,8 +74,13 @@ export function packageFile(file: string, type: string): AssetSource {
 }
 
 async function loadAsset({ type, path }: AssetSource): Promise<Asset> {
-  const content = new Uint8Array(await readFile(path()));
-  return { content, type, etag: strongEtag(createHash('sha256').update(content).digest('base64url')) };
+  const bytes = await readFile(path());
+  const digest = createHash('sha256').update(bytes).digest('base64url');
+  const encoded = (content: Buffer, suffix: string) => ({
+    content: new Uint8Array(content),
+    etag: strongEtag(digest + suffix),
+  });
+  return { type, plain: encoded(bytes, ''), gzipped: encoded(await compress(bytes), '-gzip') };
 }
 
 /**

@@ -1,0 +1,66 @@
+/** @import { PlayerParts } from './player-parts.js' */
+import { findPart } from './player-parts.js';
+
+const STORED_AS = 'inlet-layout';
+const LAYOUTS = ['side', 'corner'];
+
+/**
+ * Arranges two pictures side by side, or one in the corner of the other, as this browser did before.
+ *
+ * @param {PlayerParts} parts
+ * @param {() => void} onChange
+ */
+export function addLayouts({ player }, onChange) {
+  const screens = findPart(player, 'screens', HTMLElement);
+  const videos = [...screens.querySelectorAll('video')];
+  if (videos.length !== 2) return;
+  const choice = findPart(player, 'layout', HTMLSelectElement);
+  const swap = findPart(player, 'swap', HTMLButtonElement);
+  let { layout, isSwapped } = storedLayout();
+  const show = () => {
+    screens.dataset.layout = choice.value = layout;
+    screens.toggleAttribute('data-swapped', isSwapped);
+    swap.setAttribute('aria-pressed', String(isSwapped));
+    for (const video of videos) {
+      const isSmall = layout === 'corner' && 'small' in video.dataset !== isSwapped;
+      video.classList.toggle('is-small', isSmall);
+    }
+    onChange();
+  };
+  const change = () => {
+    show();
+    storeLayout(`${layout}${isSwapped ? ' swapped' : ''}`);
+  };
+  choice.addEventListener('change', () => {
+    layout = choice.value;
+    change();
+  });
+  swap.addEventListener('click', () => {
+    isSwapped = !isSwapped;
+    change();
+  });
+  show();
+}
+
+function storedLayout() {
+  const [layout = '', swapped] = read().split(' ');
+  return { layout: LAYOUTS.includes(layout) ? layout : 'side', isSwapped: swapped === 'swapped' };
+}
+
+function read() {
+  try {
+    return localStorage.getItem(STORED_AS) ?? '';
+  } catch {
+    // Frames of other sites may have no storage.
+    return '';
+  }
+}
+
+/** @param {string} layout */
+function storeLayout(layout) {
+  try {
+    localStorage.setItem(STORED_AS, layout);
+  } catch {
+    // Chosen for this page only.
+  }
+}

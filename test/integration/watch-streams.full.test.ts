@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { browserAvailable, connectBrowser } from '../support/chromium.ts';
+import { openPage, played, states } from '../support/watch-page.ts';
+import { startWatchServer } from '../support/watch-server.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => {
+  let watch: Awaited<ReturnType<typeof startWatchServer>>;
+  let browser: Browser;
+  let lecture: string;
+
+  beforeAll(async () => {
+    watch = await startWatchServer();
+    browser = await connectBrowser();
+    // As soft as a camera's picture: the lowest renditions have about 0.2 Mbit/s each.
+    const video = {
+      size: '1280x720',
+      filter: 'scale=320:180,scale=1280:720',
+      options: ['-g', '60', '-crf', '16', '-preset', 'ultrafast'],
+    };
+    lecture = await watch.published({
+      'presenter/source': { seconds: 60, video: { ...video, rate: 15 } },
+      'presentation/source': { seconds: 60, audio: false, video: { ...video, rate: 10 } },
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await watch?.close();
+  });
+
+  const open = async (path = lecture) => {
+    const opened = await openPage(browser, watch.origin + path);
+    onTestFinished(() => opened.page.close());
+    return opened;
+  };
+  /** A page on a slow line, which counts how often a medium waits for data while it plays. */
+  const slowPage = async (megabits: number) => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    onTestFinished(() => page.close());
+    const devtools = await page.context().newCDPSession(page);
+    const limit = (mbits: number) => {
+      const throughput = mbits * 125_000;
+      const conditions = { offline: false, latency: 100, downloadThroughput: throughput, uploadThroughput: throughput };
+      return devtools.send('Network.emulateNetworkConditions', conditions);
+    };
+    await devtools.send('Network.enable');
+    await limit(megabits);
+    await page.addInitScript(() => {
+      document.addEventListener(
+        'waiting',
+        ({ target }) => {
+          const media = target as HTMLMediaElement;
+          if (media.currentTime > 1) media.dataset.stalls = String(Number(media.dataset.stalls ?? 0) + 1);
+        },
+        true,
+      );
+    });
+    return { page, limit };
+  };
+  const heights = (page: Page) =>
+    page.evaluate(() => [...document.querySelectorAll('video')].map(({ videoHeight }) => videoHeight));
+  const haveHeights = (page: Page, ...expected: number[]) => expect.poll(() => heights(page)).toEqual(expected);
+  const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings' }).click();
+  const play = (page: Page) => page.getByRole('button', { name: 'Play', exact: true }).click();
+
+  test('on a slow line both tracks begin soon in the lowest quality, in step, and recover upward', async () => {
+    const { page, limit } = await slowPage(1);
+    const begun = performance.now();
+    await page.goto(watch.origin + lecture);
+    await play(page);
+    await page.waitForFunction(() => [...document.querySelectorAll('video')].some((m) => m.videoHeight > 0));
+    expect(performance.now() - begun).toBeLessThan(5000);
+    await played(page, 16);
+    expect(await heights(page)).toEqual([360, 360]);
+    const [leader, follower] = await states(page);
+    expect(Math.abs((leader?.time ?? 0) - (follower?.time ?? 99))).toBeLessThan(0.1);
+    expect(await page.locator('[data-stalls]').count()).toBe(0);
+    await limit(20);
+    const recovered = performance.now();
+    await expect.poll(() => heights(page), { timeout: 25_000 }).toEqual([720, 720]);
+    expect(performance.now() - recovered).toBeLessThan(20_000);
+  });
+
+  test('the viewer chooses the quality, which both tracks have, and the automatic choice again', async () => {
+    const { page, faults } = await open();
+    await play(page);
+    await played(page, 0.5);
+    await openSettings(page);
+    const quality = page.getByLabel('Quality');
+    expect(await quality.locator('option').allTextContents()).toEqual([
+      expect.stringMatching(/^Auto/),
+      ...['720p', '360p'],
+    ]);
+    await quality.selectOption('720p');
+    await haveHeights(page, 720, 720);
+    await quality.selectOption('360p');
+    await haveHeights(page, 360, 360);
+    await quality.selectOption({ index: 0 });
+    await haveHeights(page, 720, 720);
+    expect(await quality.locator('option').first().textContent()).toBe('Auto (720p)');
+    expect(faults).toEqual([]);
+  });
+
+  test('before it is started, little is loaded ahead', async () => {
+    const { page } = await open();
+    const ahead = () => page.evaluate(() => [...document.querySelectorAll('video')].map((m) => m.buffered.end(0)));
+    await page.waitForFunction(() => [...document.querySelectorAll('video')].every((m) => m.buffered.length > 0));
+    await page.waitForTimeout(500);
+    for (const seconds of await ahead()) expect(seconds).toBeLessThan(7);
+  });
+
+  test.each(['?t=30', '?t=0m30s', '#t=30'])('a page with %s begins there', async (position) => {
+    const { page, faults } = await open(lecture + position);
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('video')].every((m) => m.readyState > 1 && Math.abs(m.currentTime - 30) < 0.1),
+    );
+    expect(await page.locator('[data-part="time"]').textContent()).toBe('0:30 / 1:00');
+    await page.getByRole('button', { name: 'Share' }).click();
+    expect(await page.getByLabel('Link at 0:30').inputValue()).toBe(`${watch.origin}${lecture}?t=30`);
+    expect(await page.getByLabel('Embed code').inputValue()).toContain(
+      `src="${watch.origin}${lecture.replace('watch', 'embed')}"`,
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test('without the library the best file plays', async () => {
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    await page.route('**/hls.js', (route) => route.abort());
+    await page.goto(watch.origin + lecture);
+    await play(page);
+    await played(page, 1);
+    expect(await heights(page)).toEqual([720, 720]);
+    expect(await page.getByRole('alert').isVisible()).toBe(false);
+  });
+
+  test('a playlist that fails is replaced by the file', async () => {
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    await page.route('**/index.m3u8', (route) => route.fulfill({ status: 404 }));
+    await page.goto(`${watch.origin}${lecture}?t=20`);
+    await play(page);
+    await played(page, 20.5);
+    expect(await page.getByRole('alert').isVisible()).toBe(false);
+    await openSettings(page);
+    await page.getByLabel('Quality').selectOption('360p');
+    await haveHeights(page, 360, 360);
+    await played(page, 20.5);
+  });
+
+  test('the pictures lie in each other as the viewer chose before', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.goto(watch.origin + lecture);
+    const widths = async () =>
+      Promise.all((await page.locator('video').all()).map(async (video) => (await video.boundingBox())?.width ?? 0));
+    await openSettings(page);
+    await page.getByLabel('Layout').selectOption('One in the corner');
+    const [presenter = 0, presentation = 0] = await widths();
+    expect(presentation).toBe(1280);
+    expect(presenter).toBeLessThan(400);
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel('Layout').isVisible()).toBe(false);
+    await page.keyboard.press('s');
+    expect(await page.getByRole('status').first().textContent()).toBe('Swap pictures on');
+    expect((await widths())[0]).toBe(1280);
+    await page.reload();
+    await expect.poll(async () => (await widths())[0]).toBe(1280);
+    await page.keyboard.press('v');
+    expect(Math.abs(((await widths())[0] ?? 0) - ((await widths())[1] ?? 0))).toBeLessThan(5);
+    expect(await page.locator('video').first().boundingBox()).toMatchObject({ x: expect.closeTo(641.5, 0) });
+  });
+
+  test('a picture in the corner has no better quality than it can show', async () => {
+    const { page } = await open();
+    await page.keyboard.press('v');
+    await play(page);
+    await expect.poll(() => heights(page), { timeout: 20_000 }).toEqual([360, 720]);
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing wrong, with panels open: %s', async (colorScheme) => {
+    const context = await browser.newContext({ colorScheme, bypassCSP: true });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.goto(watch.origin + lecture);
+    await page.evaluate(await readFile(AXE, 'utf8'));
+    for (const panel of ['Settings', 'Share']) {
+      await page.getByRole('button', { name: panel }).click();
+      const { violations } = await page.evaluate(() =>
+        (
+          window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: unknown[] }[] }> } }
+        ).axe.run(),
+      );
+      expect(violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes)}`)).toEqual([]);
+    }
+  });
+});
