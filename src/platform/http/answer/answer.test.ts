@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lengthForHead } from '../app/assemble-app.ts';
@@ -132,6 +133,24 @@ describe('modules for browsers', () => {
     const headers = { 'If-None-Match': answer.headers.get('ETag') ?? '' };
     const again = await app.request('/assets/player.js', { headers });
     expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test.each([
+    ['gzip, deflate, br', 'gzip'],
+    ['br;q=1.0, gzip;q=0.8', 'gzip'],
+    ['gzip;q=0, identity', null],
+    ['br', null],
+  ])('are compressed for who takes it: %s', async (accepted, encoding) => {
+    const { app } = await moduleApp();
+    const headers = { 'Accept-Encoding': accepted };
+    const answer = await app.request('/assets/player.js', { headers });
+    expect([answer.headers.get('Content-Encoding'), answer.headers.get('Vary')]).toEqual([encoding, 'Accept-Encoding']);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect((encoding ? gunzipSync(bytes) : bytes).toString()).toBe(MODULE);
+    const known = { ...headers, 'If-None-Match': answer.headers.get('ETag') ?? '' };
+    expect((await app.request('/assets/player.js', { headers: known })).status).toBe(304);
+    const plain = await app.request('/assets/player.js');
+    expect(plain.headers.get('ETag') === answer.headers.get('ETag')).toBe(encoding === null);
   });
 
   test.each(['types.d.ts', 'later.js', '..%2Fplayer.js', '%2Fetc%2Fpasswd', 'constructor'])(
