@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { quoted } from '#capture/agents/agent-names.ts';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { badRequest } from '#platform/http/errors/errors.ts';
 import { utcInstant } from '#platform/http/list/index.ts';
+import { quoted } from '#platform/text/excerpt.ts';
 import { MAX_SEARCH, searchText } from '../frame/search-text.ts';
 
 /** The states of recordings as pages name them, with the stored status. */
