@@ -19,6 +19,8 @@ function claim(attempt: number, maxAttempts = 9, deferrals = 0): Claim {
     attempt,
     maxAttempts,
     deferrals,
+    progress: 0,
+    piece: null,
   };
 }
 

@@ -8,9 +8,15 @@ import {
   type Step,
   type WorkflowRef,
 } from './operation-queries.ts';
+import { countPieces, dropPieces, holdPieces, insertPieces, readyPieces, stopPieces } from './piece-queries.ts';
 import { prepareRetry } from './retry-workflow.ts';
 import { compileCondition, PAUSE } from './workflow-definition.ts';
 import { IllegalMove, isActive } from './workflow-states.ts';
+
+/** The share of the pieces in the progress of an operation; the rest joins their results. */
+const PIECES_SHARE = 0.95;
+/** The number of steps in which the progress of an operation is published. */
+export const PROGRESS_STEPS = 20;
 
 /** Decides by the configuration which operations run, except those that have started or whose turn has passed. */
 function applyConditions(workflow: LockedWorkflow): void {
@@ -41,6 +47,8 @@ export type Change =
   | { kind: 'started'; by: string }
   | { kind: 'claimed'; operationId: number; worker: string }
   | ({ kind: 'succeeded' } & HeldOperation)
+  /** Its work is divided into pieces, which other workers may take; then it runs again. */
+  | ({ kind: 'divided'; pieces: readonly object[] } & HeldOperation)
   | ({ kind: 'failed'; reason: string; log: string } & HeldOperation)
   /** The operation runs again after a pause. */
   | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & HeldOperation)
@@ -80,7 +88,7 @@ export async function advance(
   change: Change,
   { notifies = true } = {},
 ): Promise<LockedWorkflow> {
-  const workflow = await LockedWorkflow.lock(trx, ref);
+  const workflow = await LockedWorkflow.lock(trx, ref, 'operationId' in change ? change.operationId : undefined);
   await applyChange(workflow, change);
   const actor = 'by' in change ? change.by : undefined;
   await workflow.save({ actor, channels: notifies ? workflow.channels : [] });
@@ -111,11 +119,12 @@ async function applyChange(workflow: LockedWorkflow, change: Change): Promise<vo
       return holdNextIfPaused(workflow);
     default: {
       const step = workflow.heldStep(change);
-      if (change.kind !== 'succeeded') {
+      if (change.kind !== 'succeeded' && change.kind !== 'divided') {
         const reason = 'reason' in change ? change.reason : null;
         await recordAttempts(workflow.trx, [step.id], { outcome: change.kind, reason });
       }
-      endClaim(workflow, step, change);
+      if (change.kind === 'divided') return divide(workflow, step, change.pieces);
+      return step.parentId === null ? endClaim(workflow, step, change) : endPiece(workflow, step, change);
     }
   }
 }
@@ -125,21 +134,64 @@ async function claim(workflow: LockedWorkflow, step: Step, worker: string): Prom
     throw new ClaimLost('The worker has another operation that may kill it.');
   workflow.claim(step, worker);
   if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
-  workflow.recordStep(step, step.waitedMs === null ? {} : { waited_ms: step.waitedMs });
+  // Pieces would fill the log of changes.
+  if (step.parentId === null) workflow.recordStep(step, step.waitedMs === null ? {} : { waited_ms: step.waitedMs });
 }
 
-function endClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
-  const values = endingValues(change);
-  const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
-  const isFinal = change.kind === 'succeeded' || change.kind === 'failed';
-  workflow.releaseClaim(step, isFinal ? change.kind : again, values);
+async function endClaim(workflow: LockedWorkflow, step: Step, change: PlainEnding): Promise<void> {
+  releaseClaim(workflow, step, change);
+  if (step.hasPieces && isFinal(change)) await dropPieces(workflow.trx, workflow.id);
   const reason = 'reason' in change && { reason: change.reason };
   workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
   if (change.kind === 'succeeded') scheduleNext(workflow);
   if (change.kind === 'failed') fail(workflow, change.reason);
 }
 
-function endingValues(change: Ending) {
+type PlainEnding = Exclude<Ending, { kind: 'divided' }>;
+
+function isFinal({ kind }: PlainEnding): boolean {
+  return kind === 'succeeded' || kind === 'failed';
+}
+
+function releaseClaim(workflow: LockedWorkflow, step: Step, change: PlainEnding): void {
+  const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
+  const to = change.kind === 'succeeded' || change.kind === 'failed' ? change.kind : again;
+  workflow.releaseClaim(step, to, endingValues(change));
+}
+
+async function divide(workflow: LockedWorkflow, step: Step, pieces: readonly object[]): Promise<void> {
+  workflow.releaseClaim(step, 'divided', { worker: null });
+  // For clients, the operation is running.
+  workflow.recordStep(step, { operation_state: 'running', pieces: pieces.length });
+  await insertPieces(workflow.trx, step, pieces);
+  await startPieces(workflow, step);
+}
+
+async function startPieces(workflow: LockedWorkflow, { id }: Step, finished?: number): Promise<void> {
+  if (workflow.state === 'PAUSED') return;
+  if (await readyPieces(workflow.trx, id, finished)) workflow.announceReady();
+}
+
+/**
+ * Ends the claim of a piece. When a piece fails, the others are not needed. When none is left, the divided operation
+ * runs again, and finds the results.
+ */
+async function endPiece(workflow: LockedWorkflow, piece: Step, change: PlainEnding): Promise<void> {
+  releaseClaim(workflow, piece, change);
+  const parent = workflow.steps.find(({ id, state }) => id === piece.parentId && state === 'divided');
+  if (!parent || !isFinal(change)) return;
+  if (change.kind === 'failed') await stopPieces(workflow.trx, parent.id, piece.id);
+  else await startPieces(workflow, parent, piece.id);
+  const { open, total } = await countPieces(workflow.trx, parent.id, piece.id);
+  const progress = PIECES_SHARE * (1 - open / total);
+  if (Math.floor(progress * PROGRESS_STEPS) > Math.floor(parent.progress * PROGRESS_STEPS))
+    workflow.progress(parent, progress);
+  if (open > 0) return;
+  if (workflow.state === 'PAUSED') workflow.hold(parent);
+  else workflow.makeReady(parent);
+}
+
+function endingValues(change: PlainEnding) {
   switch (change.kind) {
     case 'succeeded':
       return { progress: 1, reason: null, finished_at: sql`now()` };
@@ -191,17 +243,19 @@ function fail(workflow: LockedWorkflow, reason: string): void {
   scheduleNext(workflow);
 }
 
-function pause(workflow: LockedWorkflow): void {
+async function pause(workflow: LockedWorkflow): Promise<void> {
   workflow.move('PAUSED');
   const held = workflow.moveAll(['ready'], 'paused', { values: { finished_at: null } });
+  for (const { id } of workflow.stepsIn(['divided'])) await holdPieces(workflow.trx, id);
   for (const step of held) workflow.recordStep(step);
 }
 
-function resume(workflow: LockedWorkflow): void {
+async function resume(workflow: LockedWorkflow): Promise<void> {
   if (workflow.state !== 'PAUSED') throw new IllegalMove(workflow.state, 'RUNNING');
   workflow.move('RUNNING');
-  const [current] = workflow.stepsIn(['running', 'paused']);
+  const [current] = workflow.stepsIn(['running', 'divided', 'paused']);
   if (current?.state === 'running') return;
+  if (current?.state === 'divided') return startPieces(workflow, current);
   if (current && current.operation !== PAUSE) {
     workflow.makeReady(current);
     return;
@@ -214,10 +268,11 @@ async function stop(workflow: LockedWorkflow): Promise<void> {
   const running = workflow.stepsIn(['running']);
   const ids = running.map(({ id }) => id);
   await recordAttempts(workflow.trx, ids, { outcome: 'stopped', reason: null });
-  workflow.moveAll(['waiting', 'ready', 'running', 'paused'], 'stopped');
+  workflow.moveAll(['waiting', 'ready', 'running', 'divided', 'paused'], 'stopped');
   workflow.move('STOPPED');
   for (const step of running) workflow.recordStep(step);
   await notifyTaken(workflow.trx, ids);
+  if (workflow.steps.some(({ hasPieces }) => hasPieces)) await dropPieces(workflow.trx, workflow.id);
 }
 
 async function tryAgain(workflow: LockedWorkflow): Promise<void> {
@@ -230,7 +285,7 @@ async function tryAgain(workflow: LockedWorkflow): Promise<void> {
 /** The held operation may have been skipped since. */
 function holdNextIfPaused(workflow: LockedWorkflow): void {
   if (workflow.state !== 'PAUSED') return;
-  const [current] = workflow.stepsIn(['running', 'paused']);
+  const [current] = workflow.stepsIn(['running', 'divided', 'paused']);
   if (!current) holdBack(workflow, workflow.nextStep({ onFailure: false }));
 }
 

@@ -18,7 +18,7 @@ export const READY_CHANNEL = 'inlet_operation_ready';
 export const TAKEN_CHANNEL = 'inlet_operation_taken';
 
 /** The current operation of a workflow is in one of these states; the database allows only one. */
-const CURRENT: readonly OperationState[] = ['ready', 'running', 'paused'];
+const CURRENT: readonly OperationState[] = ['ready', 'running', 'divided', 'paused'];
 
 /** The change comes from a worker that no longer holds the operation; the transaction must roll back. */
 export class ClaimLost extends Error {
@@ -34,6 +34,8 @@ type Values = Readonly<Record<string, unknown>>;
 export class LockedWorkflow {
   readonly trx: Transaction;
   readonly steps: readonly Step[];
+  /** The piece that the change is about, if it is about one. */
+  readonly piece: Step | undefined;
   readonly id: number;
   readonly eventId: string;
   readonly #definition: string;
@@ -48,8 +50,8 @@ export class LockedWorkflow {
   #isStepReady = false;
 
   /** @throws {ClaimLost} when the workflow is gone, or its operation is not ready */
-  static async lock(trx: Transaction, ref: WorkflowRef): Promise<LockedWorkflow> {
-    const steps = await lockSteps(trx, ref);
+  static async lock(trx: Transaction, ref: WorkflowRef, pieceId?: number): Promise<LockedWorkflow> {
+    const steps = await lockSteps(trx, ref, pieceId);
     const [first] = steps;
     if (!first) throw new ClaimLost('The workflow is gone, or its operation is not ready.');
     return new LockedWorkflow(trx, first, steps);
@@ -57,7 +59,8 @@ export class LockedWorkflow {
 
   private constructor(trx: Transaction, first: Step, steps: readonly Step[]) {
     this.trx = trx;
-    this.steps = steps;
+    this.steps = steps.filter(({ parentId }) => parentId === null);
+    this.piece = steps.find(({ parentId }) => parentId !== null);
     this.id = first.workflowId;
     this.eventId = first.eventId;
     this.#definition = first.definition;
@@ -131,7 +134,7 @@ export class LockedWorkflow {
 
   /** Returns the operation if it may be claimed now. @throws {ClaimLost} */
   claimableStep(operationId: number): Step {
-    const step = this.steps.find(({ id }) => id === operationId);
+    const step = this.#stepOf(operationId);
     if (step?.state === 'ready' && step.isDue && !step.isLanePaused) return step;
     throw new ClaimLost('The operation is not ready.');
   }
@@ -145,16 +148,21 @@ export class LockedWorkflow {
       heartbeat_at: sql`now()`,
       started_at: sql`coalesce(started_at, now())`,
       claimed_at: sql`now()`,
-      progress: 0,
+      // A divided operation goes on from its pieces.
+      ...(!step.hasPieces && { progress: 0 }),
     });
     Object.assign(step, { token });
   }
 
   /** Returns the operation that a worker holds. @throws {ClaimLost} when the fencing token is not that of the claim */
   heldStep({ operationId, token }: { operationId: number; token: number }): Step {
-    const step = this.steps.find(({ id }) => id === operationId);
+    const step = this.#stepOf(operationId);
     if (step?.state === 'running' && step.token === token) return step;
     throw new ClaimLost('The operation is held by another worker.');
+  }
+
+  #stepOf(operationId: number): Step | undefined {
+    return this.piece?.id === operationId ? this.piece : this.steps.find(({ id }) => id === operationId);
   }
 
   releaseClaim(step: Step, to: OperationState, values: Values): void {
@@ -175,11 +183,27 @@ export class LockedWorkflow {
     return settled;
   }
 
+  /** Sets the progress of an operation whose pieces are being worked on. */
+  progress(step: Step, progress: number): void {
+    this.#setValues(step, { progress });
+    this.#record('operation.progress', { operation: step.operation, progress });
+  }
+
+  /** Notifies the relay of operations that became ready. */
+  announceReady(): void {
+    this.#isStepReady = true;
+  }
+
+  #setValues(step: Step, values: Values): void {
+    this.#stepValues.set(step, { ...this.#stepValues.get(step), ...values });
+  }
+
   /** @throws {IllegalMove} */
   moveStep(step: Step, to: OperationState, values: Values = {}): void {
     assertMove(OPERATION_MOVES, step.state, to);
-    const before = this.#stepValues.get(step);
-    this.#stepValues.set(step, before ? { ...before, ...values } : values);
+    // Operations that share an object are written together.
+    if (this.#stepValues.has(step)) this.#setValues(step, values);
+    else this.#stepValues.set(step, values);
     Object.assign(step, { state: to });
     if (to === 'ready') this.#isStepReady = true;
   }

@@ -5,7 +5,7 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { wakeListeners } from '#platform/database/notifications.ts';
 import { inRetriedTransaction, inTransaction, type OutageWait } from '#platform/database/retry.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
-import { advance, type Change, type Ending } from './advance-workflow.ts';
+import { advance, type Change, type Ending, PROGRESS_STEPS } from './advance-workflow.ts';
 import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
 import type { OperationState } from './workflow-states.ts';
 
@@ -31,6 +31,10 @@ export interface Claim {
   /** The settings of the whole workflow, with those of the client. */
   workflowConfiguration: Readonly<Record<string, string>>;
   attempt: number;
+  /** From 0 to 1: what its pieces have done. */
+  progress: number;
+  /** What a piece does; null for an operation of the workflow. */
+  piece: unknown;
   /** The number of attempts that failed because of the service. */
   deferrals: number;
   maxAttempts: number;
@@ -57,16 +61,13 @@ export async function claimOperation(
       advance(trx, { readyOperation: operationId }, change, WITHOUT_NOTIFICATION),
     );
     wakeListeners(database, workflow.channels);
-    const step = workflow.steps.find(({ id }) => id === operationId);
+    const step = workflow.piece ?? workflow.steps.find(({ id }) => id === operationId);
     return step && { ...step, operationId, attempt: step.attempts + 1 };
   } catch (error) {
     if (error instanceof ClaimLost) return undefined;
     throw error;
   }
 }
-
-/** The number of steps in which the progress of an operation is published. */
-const PROGRESS_STEPS = 20;
 
 /** Reports that the worker lives, and its progress. @returns false when the claim is lost */
 export async function heartbeat(database: Database, claim: Claim, progress: number): Promise<boolean> {
@@ -81,7 +82,7 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
       INSERT INTO changes (kind, event_id, series_id, data)
       SELECT 'operation.progress', w.event_id, (SELECT series_id FROM events WHERE id = w.event_id),
         jsonb_build_object('workflow', w.id, 'state', w.state, 'operation', ${claim.operation}::text, 'progress', ${progress}::float8)
-      FROM held, workflows w WHERE w.id = ${claim.workflowId} AND floor(${progress}::real * ${PROGRESS_STEPS}) > held.parts
+      FROM held, workflows w WHERE w.id = ${claim.workflowId} AND ${claim.piece === null} AND floor(${progress}::real * ${PROGRESS_STEPS}) > held.parts
       RETURNING id
     )
     SELECT (SELECT count(*) FROM held) AS held,
@@ -90,7 +91,11 @@ export async function heartbeat(database: Database, claim: Claim, progress: numb
 }
 
 /** The state of an operation after its claim; `ready` unless named. */
-const END_STATES: Partial<Record<Ending['kind'], OperationState>> = { succeeded: 'succeeded', failed: 'failed' };
+const END_STATES: Partial<Record<Ending['kind'], OperationState>> = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  divided: 'divided',
+};
 
 /**
  * Ends a claim and writes its result in the same transaction. Waits for a database that is down: a result that took

@@ -7,14 +7,20 @@ import type { OperationState, WorkflowState } from './workflow-states.ts';
 const WAITED_MS = sql<number | null>`CASE WHEN ready_at IS NOT NULL THEN
   greatest(0, round(1000 * extract(epoch FROM now() - greatest(ready_at, not_before))))::bigint END`;
 
+const isDivided = sql<boolean>`EXISTS (SELECT FROM workflow_operations AS piece WHERE piece.parent_id = o.id)`;
+
 /** The number of a workflow, or that of a ready operation of it. */
 export type WorkflowRef = number | { readyOperation: number };
 
 /** An operation of a locked workflow with its columns, in the state that it will have. */
 export type Step = Readonly<Awaited<ReturnType<typeof lockSteps>>[number]>;
 
-/** Locks a workflow and its operations, and reads their state after the wait for the lock. */
-export async function lockSteps(trx: Transaction, ref: WorkflowRef) {
+/**
+ * Locks a workflow and its operations, and reads their state after the wait for the lock.
+ *
+ * @param pieceId the piece to be locked as well, if it is one; a divided operation may have hundreds
+ */
+export async function lockSteps(trx: Transaction, ref: WorkflowRef, pieceId = 0) {
   const rows = await trx
     .selectFrom('workflows as w')
     .innerJoin('workflow_operations as o', 'o.workflow_id', 'w.id')
@@ -38,6 +44,11 @@ export async function lockSteps(trx: Transaction, ref: WorkflowRef) {
       'o.fencing_token as token',
       'o.attempts',
       'o.losses',
+      'o.progress',
+      'o.parent_id as parentId',
+      'o.piece',
+      'o.lane',
+      isDivided.as('hasPieces'),
       'o.deferrals',
       'o.max_attempts as maxAttempts',
       'o.time_limit_ms as timeLimitMs',
@@ -46,6 +57,7 @@ export async function lockSteps(trx: Transaction, ref: WorkflowRef) {
       isPaused(sql.ref('o.lane')).as('isLanePaused'),
     ])
     .where((is) => is('w.id', '=', typeof ref === 'number' ? ref : workflowOfReady(ref.readyOperation)))
+    .where((is) => is.or([is('o.parent_id', 'is', null), is('o.id', '=', pieceId)]))
     .orderBy('o.position')
     .forUpdate(['w', 'o'])
     .execute();

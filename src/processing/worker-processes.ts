@@ -8,6 +8,10 @@ const SILENT_SECONDS = 30;
 /** The time for which a silent process is listed. */
 const KEPT_SECONDS = 3_600;
 
+/** The number of processes that take operations, as SQL. */
+export const aliveWorkers = sql<number>`(SELECT count(*) FROM worker_processes
+  WHERE NOT draining AND seen_at > now() - make_interval(secs => ${SILENT_SECONDS}))`;
+
 /** Facts that a process with workers reports. `concurrency` applies to each lane without a setting. */
 type WorkerFacts = Pick<Selectable<WorkerRow>, 'name' | 'host' | 'pid' | 'runtime' | 'version' | 'concurrency'>;
 

@@ -41,7 +41,10 @@ export function workflowRows(database: Queryable) {
       'finished_at',
     ])
     .select((eb) => {
-      const operations = eb.selectFrom('workflow_operations').whereRef('workflow_id', '=', 'workflows.id');
+      const operations = eb
+        .selectFrom('workflow_operations')
+        .whereRef('workflow_id', '=', 'workflows.id')
+        .where('parent_id', 'is', null);
       const state = operations.select(['operation', 'description', 'state', 'on_failure', 'progress', 'attempts']);
       const outcome = state.select(['reason', 'log', 'started_at', 'finished_at']);
       return jsonArrayFrom(outcome.orderBy('position')).as('operations');
@@ -71,7 +74,7 @@ export function workflowJson(workflow: WorkflowRow, query: WorkflowQuery): Workf
       operations: workflow.operations.map(({ operation, description, state, on_failure, progress, reason }) => ({
         operation,
         description,
-        state,
+        state: state === 'divided' ? 'running' : state,
         progress,
         on_failure,
         ...(reason !== null && { reason }),

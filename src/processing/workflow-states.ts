@@ -5,6 +5,7 @@ export type OperationState =
   | 'waiting'
   | 'ready'
   | 'running'
+  | 'divided'
   | 'paused'
   | 'succeeded'
   | 'failed'
@@ -23,13 +24,14 @@ export const WORKFLOW_MOVES: Readonly<Record<WorkflowState, readonly WorkflowSta
 };
 
 /**
- * All legal moves of an operation. Back to `ready`: another attempt, a lost worker, or the end of a pause. Back to
- * `waiting`: a retry. To and from `skipped`: another configuration.
+ * All legal moves of an operation. `divided` while workers run its pieces. Back to `ready`: another attempt, a lost
+ * worker, the end of a pause, or no piece left. Back to `waiting`: a retry. To and from `skipped`: another configuration.
  */
 export const OPERATION_MOVES: Readonly<Record<OperationState, readonly OperationState[]>> = {
   waiting: ['ready', 'paused', 'stopped', 'skipped'],
   ready: ['running', 'paused', 'stopped'],
-  running: ['succeeded', 'failed', 'ready', 'paused', 'stopped'],
+  running: ['succeeded', 'failed', 'ready', 'divided', 'paused', 'stopped'],
+  divided: ['ready', 'paused', 'stopped'],
   paused: ['succeeded', 'ready', 'waiting', 'stopped'],
   succeeded: ['waiting'],
   failed: ['waiting'],

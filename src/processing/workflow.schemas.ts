@@ -46,7 +46,7 @@ export const Workflow = z
         z.object({
           operation: z.string(),
           description: z.string(),
-          state: z.enum(Object.keys(OPERATION_MOVES)),
+          state: z.enum(Object.keys(OPERATION_MOVES).filter((state) => state !== 'divided')),
           progress: z.number().min(0).max(1).describe('An addition of Inlet: its progress.'),
           on_failure: z
             .boolean()

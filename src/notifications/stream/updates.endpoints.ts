@@ -21,7 +21,10 @@ async function processingNow(
   const workflow = await database
     .selectFrom('workflows as w')
     .leftJoin('workflow_operations as o', (join) =>
-      join.onRef('o.workflow_id', '=', 'w.id').on('o.state', 'in', ['ready', 'running', 'paused', 'failed']),
+      join
+        .onRef('o.workflow_id', '=', 'w.id')
+        .on('o.parent_id', 'is', null)
+        .on('o.state', 'in', ['ready', 'running', 'divided', 'paused', 'failed']),
     )
     .select(['w.id', 'w.definition', 'w.state', 'w.reason', 'o.operation', 'o.progress'])
     .where('w.event_id', '=', eventId)

@@ -490,6 +490,8 @@ export interface WorkflowOperation {
   not_before: Generated<Timestamp>;
   on_failure: Generated<boolean>;
   operation: string;
+  parent_id: number | null;
+  piece: Json | null;
   position: number;
   progress: Generated<number>;
   ready_at: Timestamp | null;

@@ -20,6 +20,8 @@ function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | 
     video: video ? { ...VIDEO, ...video } : undefined,
     audio: audio ? { ...AUDIO, ...audio } : undefined,
     indexed: true,
+    start: 0,
+    soundTick: 1 / 48_000,
   };
   const { renditions, ...ladder } = planLadder(info, { quality: QUALITY, heights: ['source'] });
   const { video: pictures, audio: sound } = renditions[0] ?? {};

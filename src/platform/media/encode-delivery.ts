@@ -21,7 +21,7 @@ const MAX_KEYFRAME_SECONDS = 10;
 const COPIED_SHARE = 0.1;
 
 /** Fragments of about six seconds that begin with key frames, and an index of them at the front. */
-const FRAGMENTED = [
+export const FRAGMENTED = [
   ...['-movflags', '+frag_keyframe+delay_moov+default_base_moof+global_sidx'],
   ...['-min_frag_duration', '5500000'],
 ];
@@ -100,7 +100,7 @@ export async function deliver(
   return { ...encoded, renditions: [...(copy?.renditions ?? []), ...encoded.renditions] };
 }
 
-function isCopied(rendition: Rendition | undefined): boolean {
+export function isCopied(rendition: Rendition | undefined): boolean {
   return (rendition?.video ?? rendition?.audio)?.copy === true;
 }
 
@@ -114,7 +114,7 @@ function deliveryOf({ renditions, ...ladder }: Ladder, folder: string): Delivery
   return { ...ladder, renditions: renditions.map((rendition) => ({ ...rendition, path: pathOf(rendition, folder) })) };
 }
 
-function pathOf({ rank }: Rendition, folder: string): string {
+export function pathOf({ rank }: Rendition, folder: string): string {
   return join(folder, `rendition-${rank}`);
 }
 
@@ -156,7 +156,7 @@ async function runPlan(
   return progress.keyframeSeconds;
 }
 
-function streamsOf({ video, audio }: Rendition): StreamPlan[] {
+export function streamsOf({ video, audio }: Rendition): StreamPlan[] {
   return [video, audio].filter((stream) => stream !== undefined);
 }
 
@@ -195,7 +195,7 @@ export function largestResult(
  * nobody reads the lines: a killed worker must not leave an encoder running for hours. Copying is too fast for a flush
  * after each line.
  */
-function pace({ index, copy }: StreamPlan): Output {
+export function pace({ index, copy }: Pick<StreamPlan, 'index' | 'copy'>): Output {
   const lines = ['-flush_packets', copy ? '0' : '1', '-f', 'framecrc'];
   return { target: 'pipe:1', options: ['-map', `0:${index}`, '-c', 'copy', ...lines] };
 }

@@ -45,10 +45,11 @@ export function recordingInput(recording: Recording, options: string[] = []): In
  * fluent-ffmpeg only builds them, and `runTool` runs ffmpeg. fluent-ffmpeg would pass on the whole environment, which
  * Deno's permissions refuse, probe the input without safeguards to report progress, and be unable to stop ffprobe.
  */
-export function ffmpegArguments(input: Input, outputs: readonly Output[]): string[] {
-  const command = ffmpeg()
-    .input(input.path)
-    .inputOptions('-hide_banner', '-v', 'warning', '-nostats', ...input.options);
+export function ffmpegArguments(inputs: Input | readonly Input[], outputs: readonly Output[]): string[] {
+  const command = ffmpeg();
+  const quiet = ['-hide_banner', '-v', 'warning', '-nostats'];
+  for (const [place, { path, options }] of [inputs].flat().entries())
+    command.input(path).inputOptions(...(place === 0 ? quiet : []), ...options);
   for (const { target, options } of outputs) command.output(target).outputOptions(...ANONYMOUS, ...options);
   return command._getArguments();
 }

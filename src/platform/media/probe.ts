@@ -9,6 +9,7 @@ import {
   mediaStreams,
   playedStreams,
   Report,
+  tickOf,
   type VideoStream,
 } from './streams.ts';
 import type { MediaTools } from './tools/locate-tools.ts';
@@ -38,6 +39,10 @@ export interface MediaInfo {
   audio: AudioStream | undefined;
   /** True if the file has an index, so that seeking is cheap. */
   indexed: boolean;
+  /** The first time in the file, in seconds. */
+  start: number;
+  /** The unit of the times of the sound, in seconds. */
+  soundTick: number | null;
 }
 
 /** `timeLimitMs` applies to each run of a tool, with a generous default. */
@@ -69,12 +74,15 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const limits = { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS };
   const scan = indexed ? undefined : await scanPackets(tools, recording, indexes, limits);
   if (scan?.duration === null) throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
+  const found = summary(scan ? streams.map((stream) => counted(stream, scan)) : streams);
   return {
     recording,
     duration: scan?.duration ?? Math.round(declared),
     size: recording.size,
-    ...summary(scan ? streams.map((stream) => counted(stream, scan)) : streams),
+    ...found,
     indexed,
+    start: Number(report.format?.start_time ?? 0) || 0,
+    soundTick: tickOf(report, found.audio?.index),
   };
 }
 

@@ -21,6 +21,7 @@ const StreamReport = z.object({
   field_order: text,
   r_frame_rate: text,
   avg_frame_rate: text,
+  time_base: text,
   nb_frames: text,
   bit_rate: text,
   channels: z.number().optional(),
@@ -35,7 +36,7 @@ type StreamReport = z.infer<typeof StreamReport>;
 
 /** The output of ffprobe with `-show_format -show_streams -print_format json`, as far as it is used. */
 export const Report = z.object({
-  format: z.object({ duration: text, bit_rate: text }).optional(),
+  format: z.object({ duration: text, bit_rate: text, start_time: text }).optional(),
   streams: z.array(StreamReport).default([]),
 });
 export type Report = z.infer<typeof Report>;
@@ -125,6 +126,11 @@ function rotationOf(stream: StreamReport): number {
 /** Matroska keeps counts in tags, to which mkvmerge adds a language. */
 function statistics(stream: StreamReport, name: string): string | undefined {
   return stream.tags?.[name] ?? stream.tags?.[`${name}-eng`];
+}
+
+/** Returns the unit of the times of a stream in its container, in seconds; null if unknown. */
+export function tickOf(report: Report, index: number | undefined): number | null {
+  return fraction(report.streams.find((stream) => stream.index === index)?.time_base);
 }
 
 /** Parses a fraction such as "30000/1001"; null for "0/0". */

@@ -36,7 +36,11 @@ const LONGEST_HOURS = 7 * 24;
  * @param encodeAll assumes that no stream is copied
  */
 export function encodingWork(inspected: Inspected, encodeAll = false): number {
-  const { renditions } = planLadder(inspected, USUAL_LADDER, encodeAll || inspected.cut);
+  return workOf(planLadder(inspected, USUAL_LADDER, encodeAll || inspected.cut).renditions, inspected);
+}
+
+/** Returns the work of making renditions, in pixels. */
+export function workOf(renditions: readonly Rendition[], inspected: Inspected): number {
   return renditions.reduce((sum, rendition) => sum + renditionWork(rendition, inspected), 0);
 }
 

@@ -92,7 +92,7 @@ async function workflowsOf(db: Queryable, id: string): Promise<WorkflowStory[]> 
           'past', (SELECT coalesce(jsonb_agg(jsonb_build_object('outcome', a.outcome, 'times', a.times,
               'worker', a.worker, 'reason', a.reason, 'start', a.started_at, 'end', a.ended_at) ORDER BY a.id), '[]')
             FROM workflow_attempts a WHERE a.operation_id = o.id)) ORDER BY o.position), '[]')
-        FROM workflow_operations o WHERE o.workflow_id = w.id) AS operations
+        FROM workflow_operations o WHERE o.workflow_id = w.id AND o.parent_id IS NULL) AS operations
     FROM workflows w WHERE w.event_id = ${id} ORDER BY w.id DESC LIMIT ${MOST_WORKFLOWS}`.execute(db);
   return rows.map(({ operations, ...workflow }) => ({ ...workflow, operations: operations.map(operationOf) }));
 }

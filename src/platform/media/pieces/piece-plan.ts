@@ -1,0 +1,71 @@
+import { deliveryRate } from '../delivery-plan.ts';
+import { isCopied } from '../encode-delivery.ts';
+import { type Ladder, type LadderSettings, planLadder } from '../ladder.ts';
+import type { MediaInfo } from '../probe.ts';
+import { workOf } from '../workload.ts';
+
+/** The renditions to encode of a recording. */
+export interface PictureWork {
+  source: MediaInfo;
+  settings: LadderSettings;
+  /** True if no stream can be copied. */
+  encodeAll: boolean;
+  /** True if the best rendition is a copy, made before. */
+  hasCopy: boolean;
+}
+
+/**
+ * A stretch of a recording that is encoded alone. Its borders lie on the grid of times that the encoder uses: the
+ * number of a picture at the frame rate of the result. Null is the beginning or the end of the recording.
+ */
+export interface Stretch {
+  from: number | null;
+  to: number | null;
+}
+
+/** How to encode a recording: its stretches, or the reason why it is encoded in one go, as a clause for people. */
+export type PiecePlan = { stretches: readonly Stretch[] } | { whole: string };
+
+/** In seconds. Multiples of the distance of key frames and of the length of segments. */
+const PIECE_SECONDS = 60;
+/** For recordings of more than an hour, whose pieces would be too many. */
+const LONG_PIECE_SECONDS = 120;
+const LONG_SECONDS = 3600;
+/** A last piece may be longer by this share of a piece. */
+const LAST_SHARE = 0.5;
+/** In pixels: about a minute on one core. Less work is not worth a second claim. */
+const LEAST_WORK = 4e9;
+/** Containers in which a seek always finds the key frame before a time. */
+const SEEKABLE = ['mov', 'matroska'];
+/** In seconds. Tools know times to a millionth; the border between two packets of sound must be told apart. */
+const FINEST_TICK = 4e-6;
+
+/** Returns the renditions that are not copied. */
+export function encodedLadder({ source, settings, encodeAll, hasCopy }: PictureWork): Ladder {
+  const ladder = planLadder(source, settings, encodeAll);
+  return { ...ladder, renditions: ladder.renditions.slice(hasCopy ? 1 : 0) };
+}
+
+/** Divides a recording into stretches of about a minute, if that is possible without a visible joint and worth it. */
+export function planPieces(
+  work: PictureWork,
+  { isCut = false, seconds = undefined as number | undefined, leastWork = LEAST_WORK } = {},
+): PiecePlan {
+  const { source } = work;
+  const { video, audio, soundTick, recording, indexed, duration } = source;
+  const { renditions } = encodedLadder(work);
+  if (isCut) return { whole: 'parts of it are cut out' };
+  if (!video) return { whole: 'it has no pictures' };
+  if (renditions.length === 0) return { whole: 'nothing is encoded' };
+  if (renditions.some(isCopied)) return { whole: 'its best rendition is copied' };
+  if (!indexed || !SEEKABLE.includes(recording.demuxer)) return { whole: 'its container has no index' };
+  if (audio && (soundTick === null || soundTick < FINEST_TICK)) return { whole: 'the times of its sound are too fine' };
+  const total = duration / 1000;
+  const length = seconds ?? (total > LONG_SECONDS ? LONG_PIECE_SECONDS : PIECE_SECONDS);
+  const count = Math.floor(total / length + LAST_SHARE);
+  if (count < 2 || workOf(renditions, source) < leastWork) return { whole: 'it is short' };
+  const rate = deliveryRate(video);
+  const borders = Array.from({ length: count - 1 }, (_, i) => Math.round((i + 1) * length * rate));
+  const edges = [null, ...borders, null];
+  return { stretches: edges.slice(1).map((to, i) => ({ from: edges[i] ?? null, to })) };
+}

@@ -1,0 +1,96 @@
+import { sql } from 'kysely';
+import type { Transaction } from '#platform/database/kysely.ts';
+import { releaseObjects } from '#platform/storage/staging-sweep.ts';
+import { TAKEN_CHANNEL } from './locked-workflow.ts';
+import type { Step } from './operation-queries.ts';
+import { aliveWorkers } from './worker-processes.ts';
+
+/** Inserts the pieces of an operation, which wait. They have its limits and its lane. */
+export async function insertPieces(trx: Transaction, parent: Step, pieces: readonly object[]): Promise<void> {
+  await trx
+    .insertInto('workflow_operations')
+    .values(
+      pieces.map((piece, position) => ({
+        workflow_id: parent.workflowId,
+        parent_id: parent.id,
+        position,
+        operation: parent.operation,
+        configuration: JSON.stringify(parent.configuration),
+        state: 'waiting',
+        lane: parent.lane,
+        max_attempts: parent.maxAttempts,
+        time_limit_ms: parent.timeLimitMs,
+        piece: JSON.stringify(piece),
+      })),
+    )
+    .execute();
+}
+
+/**
+ * Makes as many pieces ready as there are workers, so that a long recording keeps all of them busy, but delays the
+ * operations of others by one piece only.
+ *
+ * @param finished a piece that is about to end
+ * @returns true if any became ready
+ */
+export async function readyPieces(trx: Transaction, parentId: number, finished = 0): Promise<boolean> {
+  const { rows } = await sql`
+    UPDATE workflow_operations SET state = 'ready', ready_at = now(), delivered_at = NULL WHERE id IN (
+      SELECT id FROM workflow_operations WHERE parent_id = ${parentId} AND state IN ('waiting', 'paused')
+      ORDER BY position LIMIT greatest(0, greatest(1, ${aliveWorkers}) - (SELECT count(*) FROM workflow_operations
+        WHERE parent_id = ${parentId} AND state IN ('ready', 'running') AND id <> ${finished}))
+    ) RETURNING id`.execute(trx);
+  return rows.length > 0;
+}
+
+/** Holds the pieces that no worker has claimed. */
+export async function holdPieces(trx: Transaction, parentId: number): Promise<void> {
+  await sql`UPDATE workflow_operations SET state = 'paused', delivered_at = NULL
+    WHERE parent_id = ${parentId} AND state = 'ready'`.execute(trx);
+}
+
+/** Stops the pieces that have not ended, except one. */
+export async function stopPieces(trx: Transaction, parentId: number, except: number): Promise<void> {
+  await sql`
+    WITH open AS (
+      SELECT id, state FROM workflow_operations WHERE parent_id = ${parentId} AND id <> ${except}
+        AND state IN ('waiting', 'ready', 'running', 'paused')
+    ), stopped AS (
+      UPDATE workflow_operations o SET state = 'stopped', heartbeat_at = NULL, delivered_at = NULL, finished_at = now()
+      FROM open WHERE o.id = open.id RETURNING o.id
+    )
+    SELECT pg_notify(${TAKEN_CHANNEL}, open.id::text) FROM open JOIN stopped USING (id)
+    WHERE open.state = 'running'`.execute(trx);
+}
+
+/** Counts the pieces of an operation. @param except a piece that is about to end, which counts as ended */
+export async function countPieces(
+  trx: Transaction,
+  parentId: number,
+  except: number,
+): Promise<{ open: number; total: number }> {
+  const { rows } = await sql<{ open: number; total: number }>`
+    SELECT count(*) AS total, count(*) FILTER (WHERE id <> ${except}
+      AND state IN ('waiting', 'ready', 'running', 'paused')) AS open
+    FROM workflow_operations WHERE parent_id = ${parentId}`.execute(trx);
+  return rows[0] ?? { open: 0, total: 1 };
+}
+
+/** Deletes the pieces of a workflow and releases their results; workers that run one stop. */
+export async function dropPieces(trx: Transaction, workflowId: number): Promise<void> {
+  await sql`
+    WITH dropped AS (
+      DELETE FROM workflow_operations WHERE workflow_id = ${workflowId} AND parent_id IS NOT NULL RETURNING id, state
+    )
+    SELECT pg_notify(${TAKEN_CHANNEL}, id::text) FROM dropped WHERE state = 'running'`.execute(trx);
+  const results = await trx
+    .deleteFrom('publication_elements')
+    .where('workflow_id', '=', workflowId)
+    .where('kind', '=', 'piece')
+    .returning('object_key')
+    .execute();
+  await releaseObjects(
+    trx,
+    results.map(({ object_key }) => object_key),
+  );
+}
