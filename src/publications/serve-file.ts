@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
-import { allowsRange, matchesNone, requestedRange, strongEtag } from '#platform/http/answer/etag.ts';
+import { allowsRange, matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
 import { PLAIN_TEXT, refusal } from '#platform/http/errors/errors.ts';
 import { type ByteRange, ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
+import { requestedRange } from '#platform/storage/requested-range.ts';
 
 export const RANGE_NOT_SATISFIABLE = refusal(416, 'The range is outside the file.');
 export const STORAGE_UNAVAILABLE = refusal(503, 'The object storage does not answer.', [], { 'Retry-After': '30' });

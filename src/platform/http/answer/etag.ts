@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { ByteRange } from '../../storage/object-storage.ts';
 import { mediaType } from './version.ts';
 
 export function strongEtag(digest: string): string {
@@ -34,24 +33,4 @@ export function conditionalJson(c: Context, body: unknown): Response {
   };
   if (matchesNone(c.req.header('If-None-Match'), headers.ETag)) return c.body(null, 304, headers);
   return c.body(text, 200, { 'Content-Type': type, ...headers });
-}
-
-type RequestedRange = 'all' | 'unsatisfiable' | ByteRange;
-
-const SINGLE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
-
-/** Parses a Range header. Multiple ranges and other units select everything, as RFC 9110 (section 14.2) allows. */
-export function requestedRange(header: string | undefined, size: number): RequestedRange {
-  const [, first = '', last = ''] = SINGLE.exec(header ?? '') ?? [];
-  if (first === '') return suffix(last, size);
-  const start = Number(first);
-  const end = last === '' ? Number.POSITIVE_INFINITY : Number(last);
-  if (end < start) return 'all';
-  return start < size ? { start, end: Math.min(end, size - 1) } : 'unsatisfiable';
-}
-
-function suffix(length: string, size: number): RequestedRange {
-  if (length === '') return 'all';
-  if (Number(length) === 0) return 'unsatisfiable';
-  return size === 0 ? 'all' : { start: Math.max(0, size - Number(length)), end: size - 1 };
 }
