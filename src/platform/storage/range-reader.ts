@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ByteRange, ObjectStorage } from './object-storage.ts';
+import { requestedRange } from './requested-range.ts';
+
+const HOST = '127.0.0.1';
+const TOKEN_BYTES = 24;
+const BLOCK_BYTES = 64 * 1024;
+/** The smallest and largest request to the storage for a tool that reads on: 256 KiB and 4 MiB. */
+const FIRST_BLOCKS = 4;
+const MOST_BLOCKS = 64;
+/** 32 MiB. Each tool reads the index of a recording again, and some files have sound far from its pictures. */
+const KEPT_BLOCKS = 512;
+const FETCH_MS = 60_000;
+
+/** Returns true for an address of a `RangeReader`; paths of files differ. */
+export function isReaderAddress(path: string): boolean {
+  return path.startsWith(`http://${HOST}:`);
+}
+
+export interface RangeReaderOptions {
+  storage: Pick<ObjectStorage, 'get' | 'size'>;
+  /** Aborting it ends all answers. */
+  signal: AbortSignal;
+  /** Receives an error of the storage before the answer breaks off, which tools may take for the end of the file. */
+  onFault: (error: unknown) => Promise<void>;
+}
+
+interface ServedObject {
+  key: string;
+  /** Bytes. */
+  size: number;
+}
+
+/**
+ * Serves stored objects by byte ranges to tools on this machine, at addresses that nobody can guess. Tools ask for all
+ * bytes from a position on and leave when they need others, so this reads ahead from the storage only as much as they
+ * have taken, and keeps the last bytes for the next request.
+ */
+export class RangeReader {
+  readonly #options: RangeReaderOptions;
+  readonly #served = new Map<string, ServedObject>();
+  readonly #blocks = new Map<string, Uint8Array>();
+  readonly #closing = new AbortController();
+  #server: Promise<Server> | undefined;
+  #bytesRead = 0;
+
+  constructor(options: RangeReaderOptions) {
+    this.#options = options;
+  }
+
+  /** The bytes received from the storage. */
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  /**
+   * Returns the address of an object, which is valid until the reader closes: `http://127.0.0.1:PORT/TOKEN`.
+   *
+   * @throws {ObjectNotFound} or an error of the storage
+   */
+  async address(objectKey: string): Promise<string> {
+    const size = await this.#options.storage.size(objectKey);
+    this.#closing.signal.throwIfAborted();
+    this.#server ??= listen((request, response) => void this.#answer(request, response));
+    const { port } = (await this.#server).address() as AddressInfo;
+    const known = this.#served.entries().find(([, { key }]) => key === objectKey);
+    const token = known?.[0] ?? randomBytes(TOKEN_BYTES).toString('base64url');
+    this.#served.set(token, { key: objectKey, size });
+    return `http://${HOST}:${port}/${token}`;
+  }
+
+  /** Forgets all addresses and ends all answers. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('The reader was closed.'));
+    this.#served.clear();
+    this.#blocks.clear();
+    const server = await this.#server?.catch(() => undefined);
+    server?.close();
+    server?.closeAllConnections();
+  }
+
+  async #answer({ method, url = '', headers, socket }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const object = this.#served.get(url.slice(1));
+    if (!object || headers.host !== `${HOST}:${socket.localPort}`) return void response.writeHead(404).end();
+    if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+    const { size } = object;
+    const range = method === 'GET' ? requestedRange(headers.range, size) : 'all';
+    if (range === 'unsatisfiable') return void response.writeHead(416, { 'Content-Range': `bytes */${size}` }).end();
+    const { start, end } = range === 'all' ? { start: 0, end: size - 1 } : range;
+    response.writeHead(range === 'all' ? 200 : 206, {
+      'Accept-Ranges': 'bytes',
+      'Content-Length': end - start + 1,
+      ...(range !== 'all' && { 'Content-Range': `bytes ${start}-${end}/${size}` }),
+    });
+    if (method === 'HEAD') return void response.end();
+    // A tool that seeks reads from its former connection until this one has answered.
+    response.flushHeaders();
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const until = AbortSignal.any([gone.signal, this.#closing.signal, this.#options.signal]);
+    try {
+      await this.#send(object, { start, end }, response, until);
+      response.end();
+    } catch (error) {
+      if (!until.aborted) await this.#options.onFault(error);
+      response.destroy();
+    }
+  }
+
+  async #send(object: ServedObject, { start, end }: ByteRange, response: ServerResponse, until: AbortSignal) {
+    for (let at = start; at <= end; ) {
+      const first = Math.floor(at / BLOCK_BYTES);
+      const ahead = Math.floor((at - start) / BLOCK_BYTES);
+      const wanted = Math.min(Math.max(ahead, FIRST_BLOCKS), MOST_BLOCKS, Math.floor(end / BLOCK_BYTES) - first + 1);
+      const bytes = await this.#read(object, first, wanted, until);
+      const part = bytes.subarray(at - first * BLOCK_BYTES, end + 1 - first * BLOCK_BYTES);
+      at += part.length;
+      if (!response.write(part)) await once(response, 'drain', { signal: until });
+    }
+  }
+
+  /** Returns blocks of an object, of which it may have fewer than wanted. */
+  async #read({ key, size }: ServedObject, first: number, wanted: number, until: AbortSignal): Promise<Uint8Array> {
+    const nameOf = (block: number) => `${key} ${block}`;
+    const kept = this.#blocks.get(nameOf(first));
+    if (kept) {
+      this.#keep(nameOf(first), kept);
+      return kept;
+    }
+    let count = 1;
+    while (count < wanted && !this.#blocks.has(nameOf(first + count))) count += 1;
+    const start = first * BLOCK_BYTES;
+    const bytes = await this.#fetch(key, { start, end: Math.min(start + count * BLOCK_BYTES, size) - 1 }, until);
+    for (let i = 0; i < count; i++) {
+      // A copy, because a view would keep all the bytes.
+      this.#keep(nameOf(first + i), Uint8Array.from(bytes.subarray(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES)));
+    }
+    return bytes;
+  }
+
+  /** Keeps a block as the latest one. */
+  #keep(name: string, block: Uint8Array): void {
+    this.#blocks.delete(name);
+    this.#blocks.set(name, block);
+    const [oldest = name] = this.#blocks.keys();
+    if (this.#blocks.size > KEPT_BLOCKS) this.#blocks.delete(oldest);
+  }
+
+  async #fetch(key: string, range: ByteRange, until: AbortSignal): Promise<Uint8Array> {
+    const limit = AbortSignal.any([until, AbortSignal.timeout(FETCH_MS)]);
+    const bytes = new Uint8Array(range.end - range.start + 1);
+    let filled = 0;
+    for await (const chunk of await this.#options.storage.get(key, range, limit)) {
+      this.#bytesRead += chunk.length;
+      bytes.set(chunk, filled);
+      filled += chunk.length;
+    }
+    if (filled < bytes.length) throw new Error('The object storage sent less of an object than was asked for.');
+    return bytes;
+  }
+}
+
+async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
+  const server = createServer(answer).listen(0, HOST);
+  await once(server, 'listening');
+  // Without a listener, a failure to accept a connection would end the process.
+  server.on('error', () => undefined);
+  return server;
+}
