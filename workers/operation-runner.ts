@@ -190,13 +190,12 @@ export class Runner {
     });
   }
 
-  #contextOf(lease: Lease, { folder, store, open }: Workspace, log: Logger): OperationContext {
+  #contextOf(lease: Lease, { folder, signal, store, open, locate }: Workspace, log: Logger): OperationContext {
     const { database, tools, site } = this.#options;
-    const { signal, claim } = lease;
-    const { eventId, workflowId, configuration, workflowConfiguration } = claim;
+    const { eventId, workflowId, configuration, workflowConfiguration } = lease.claim;
     const settings = { eventId, workflowId, configuration, workflowConfiguration, site };
     const progress = (fraction: number) => lease.progress(fraction);
-    return { ...settings, database, tools, folder, signal, log, progress, store, open };
+    return { ...settings, database, tools, folder, signal, log, progress, store, open, locate };
   }
 
   async #fail(lease: Lease, error: unknown, log: Logger, started: number): Promise<void> {

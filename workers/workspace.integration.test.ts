@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { LANES } from '#platform/queue/work-queue.ts';
 import { FolderStorage } from '#platform/storage/folder.ts';
 import { objectKey } from '#platform/storage/object-keys.ts';
-import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import { ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { claimOperation, endClaim } from '#processing/operation-claims.ts';
@@ -71,8 +71,8 @@ describe('a workspace', () => {
     onTestFinished(() => workspace.close());
     const before = await ledger();
     const stagedKeys = async () => (await ledger()).filter((key) => !before.includes(key));
-    const { store, open } = workspace;
-    return { own, store, open, stagedKeys };
+    const { store, open, locate } = workspace;
+    return { own, workspace, store, open, locate, stagedKeys };
   }
 
   const refusing: ObjectStorage['put'] = () => Promise.reject(new Error('the storage refuses'));
@@ -168,6 +168,56 @@ describe('a workspace', () => {
     test('fails for an object that is gone', async () => {
       const { open } = await workspaceOn(remote());
       await expect(open(objectKey('track'))).rejects.toThrow('No object is stored');
+    });
+  });
+
+  describe('locate', () => {
+    let key: string;
+    beforeEach(async () => {
+      key = objectKey('track');
+      await storage.put(key, Readable.from([CONTENT]), { mediatype: 'video/mp4' });
+    });
+
+    test('gives the place of an object that can be read where it is, and of one that was downloaded', async () => {
+      expect(await (await workspaceOn(storage)).locate(key)).toBe(storage.localPath(key));
+      const { open, locate } = await workspaceOn(remote());
+      expect(await locate(key)).toMatch(/^http:/);
+      expect(await locate(key)).not.toBe(await open(key));
+      expect(await locate(key)).toBe(await open(key));
+    });
+
+    test('gives an address of any other, which only its workspace serves', async () => {
+      const { workspace, locate, own } = await workspaceOn(remote());
+      const address = await locate(key);
+      expect(CONTENT.equals(Buffer.from(await (await fetch(address)).arrayBuffer()))).toBe(true);
+      expect([await readdir(own), workspace.bytesRead]).toEqual([[], CONTENT.length]);
+      await workspace.close();
+      await expect(fetch(address)).rejects.toThrow();
+    });
+
+    test('fails for an object that is gone', async () => {
+      const { locate } = await workspaceOn(remote());
+      await expect(locate(objectKey('track'))).rejects.toThrow('No object is stored');
+    });
+
+    test('ends the operation when the storage fails, whatever a tool makes of it', async () => {
+      const get: ObjectStorage['get'] = () => Promise.reject(new Error('the connection broke'));
+      const { workspace, locate, store } = await workspaceOn(remote({ get }));
+      const answer = await fetch(await locate(key));
+      const fault = faultOf('the connection broke');
+      await expect(answer.arrayBuffer()).rejects.toThrow();
+      expect(workspace.signal.reason).toMatchObject(fault);
+      expect(await workspace.causeOf(new Error('End of file'))).toMatchObject(fault);
+      await expect(store(path, 'video/mp4')).rejects.toMatchObject(fault);
+      const committing = db.database.transaction().execute((trx) => workspace.commit(trx));
+      await expect(committing).rejects.toMatchObject(fault);
+    });
+
+    test('says so when an object is removed while a tool reads it', async () => {
+      const get: ObjectStorage['get'] = (gone) => Promise.reject(new ObjectNotFound(gone));
+      const { workspace, locate } = await workspaceOn(remote({ get }));
+      await fetch(await locate(key)).then((answer) => expect(answer.arrayBuffer()).rejects.toThrow());
+      expect(workspace.signal.reason).toBeInstanceOf(ObjectNotFound);
     });
   });
 });

@@ -9,6 +9,7 @@ import { retryWhileDown } from '#platform/database/retry.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage, StorageRefused } from '#platform/storage/object-storage.ts';
 import { putMeasured } from '#platform/storage/put-measured.ts';
+import { RangeReader } from '#platform/storage/range-reader.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import type { StagingExpired } from '#platform/storage/staging-sweep.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
@@ -52,24 +53,36 @@ const LONGEST_WAIT_MS = 60_000;
 const TOUCH_MS = 15_000;
 
 /** The folder of an operation and the objects that it stores. */
-export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'open'> {
+export class Workspace implements Pick<OperationContext, 'folder' | 'signal' | 'store' | 'open' | 'locate'> {
   readonly folder: string;
+  /** Aborts with the signal of the options, or when the storage fails while a tool reads from it. */
+  readonly signal: AbortSignal;
   readonly #options: WorkspaceOptions;
   readonly #touches: NodeJS.Timeout;
   readonly #staged: string[] = [];
   readonly #downloads = new Map<string, Promise<string>>();
+  readonly #fault = new AbortController();
+  readonly #reader: RangeReader;
 
   /** @param options.folder an empty folder, removed with the workspace */
   constructor(options: WorkspaceOptions) {
     this.#options = options;
     this.folder = options.folder;
+    this.signal = AbortSignal.any([options.signal, this.#fault.signal]);
+    this.#reader = new RangeReader({
+      storage: options.storage,
+      signal: this.signal,
+      // Tools take a broken connection for the end of the file, and succeed.
+      onFault: (error) => this.#orFault(Promise.reject(error)).catch((fault) => this.#fault.abort(fault)),
+    });
     this.#touches = setInterval(() => void touchWorkFolder(this.folder), TOUCH_MS);
     this.#touches.unref();
   }
 
   /** Stores a file. Waits while the storage or the database is away, because a result may have taken hours. */
   readonly store = async (path: string, mediatype: string): Promise<StoredFile> => {
-    const { signal, onOutage, onRecovered } = this.#options;
+    const { signal } = this;
+    const { onOutage, onRecovered } = this.#options;
     let hasWaited = false;
     const onWait = (error: unknown, againInMs: number) => {
       hasWaited = true;
@@ -95,14 +108,8 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
 
   /** Returns a path at which tools can read a stored object. */
   readonly open = async (objectKey: string): Promise<string> => {
-    const { storage, signal } = this.#options;
-    signal.throwIfAborted();
-    const inPlace = storage.localPath(objectKey);
-    if (inPlace) {
-      // A tool that finds no file would blame the recording.
-      await this.#orFault(storage.size(objectKey));
-      return inPlace;
-    }
+    const inPlace = await this.#inPlace(objectKey);
+    if (inPlace) return inPlace;
     const running = this.#downloads.get(objectKey) ?? this.#download(objectKey);
     this.#downloads.set(objectKey, running);
     try {
@@ -113,10 +120,22 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     }
   };
 
+  /** Returns a path or an address at which tools can read parts of a stored object without a download. */
+  readonly locate = async (objectKey: string): Promise<string> =>
+    (await this.#inPlace(objectKey)) ??
+    this.#downloads.get(objectKey) ??
+    this.#orFault(this.#reader.address(objectKey));
+
+  /** The bytes that the storage has sent to tools through addresses. */
+  get bytesRead(): number {
+    return this.#reader.bytesRead;
+  }
+
   /**
    * Removes the objects from the staging ledger, in the transaction that writes rows for them. @throws {StagingExpired}
    */
   async commit(trx: Transaction): Promise<void> {
+    this.#fault.signal.throwIfAborted();
     await this.#options.staging.commit(trx, this.#staged);
   }
 
@@ -125,18 +144,23 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     this.#staged.length = 0;
   }
 
-  /** Returns the cause of an error: if the folder is gone, the error says nothing about the recording. */
+  /**
+   * Returns the cause of an error: if the storage has failed while a tool read from it, or the folder is gone, the error
+   * says nothing about the recording.
+   */
   async causeOf(error: unknown): Promise<unknown> {
+    if (this.#fault.signal.aborted) return this.#fault.signal.reason;
     return stat(this.folder).then(
       () => error,
       (missing) => (missing.code === 'ENOENT' ? new WorkFolderGone(error) : error),
     );
   }
 
-  /** Removes the folder and the objects that were not kept. */
+  /** Removes the folder and the objects that were not kept, and forgets all addresses. */
   async close(): Promise<void> {
     const { staging, log } = this.#options;
     clearInterval(this.#touches);
+    await this.#reader.close();
     await staging.discard(this.#staged);
     await rm(this.folder, REMOVAL).catch((error) =>
       log.warn({ err: error }, 'the working folder could not be removed'),
@@ -144,7 +168,8 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
   }
 
   async #storeOnce(path: string, mediatype: string, onWait: WorkspaceOptions['onOutage']): Promise<StoredFile> {
-    const { storage, staging, signal, onLost } = this.#options;
+    const { signal } = this;
+    const { storage, staging, onLost } = this.#options;
     signal.throwIfAborted();
     const expectedBytes = (await stat(path)).size;
     const stage = () => staging.stage('element', onLost);
@@ -163,8 +188,18 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
     }
   }
 
+  async #inPlace(objectKey: string): Promise<string | undefined> {
+    const { storage } = this.#options;
+    this.signal.throwIfAborted();
+    const path = storage.localPath(objectKey);
+    // A tool that finds no file would blame the recording.
+    if (path) await this.#orFault(storage.size(objectKey));
+    return path;
+  }
+
   async #download(objectKey: string): Promise<string> {
-    const { storage, signal } = this.#options;
+    const { signal } = this;
+    const { storage } = this.#options;
     const path = join(this.folder, `source-${basename(objectKey)}`);
     const fetch = async (until: AbortSignal) => {
       const body = await this.#orFault(storage.get(objectKey, undefined, until));
@@ -181,7 +216,8 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'store' | 'o
 
   /** Wraps errors of the storage in StorageFault. A missing object is none while the storage works. */
   async #orFault<T>(work: Promise<T>): Promise<T> {
-    const { storage, signal } = this.#options;
+    const { signal } = this;
+    const { storage } = this.#options;
     try {
       return await work;
     } catch (error) {

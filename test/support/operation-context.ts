@@ -92,11 +92,12 @@ export async function createOperationBench() {
           tools,
           site: { ...loadConfig({}).operations, ...site },
           folder,
-          signal,
+          signal: workspace.signal,
           log: silentLogger,
           progress: (fraction) => fractions.push(fraction),
           store: workspace.store,
           open: workspace.open,
+          locate: workspace.locate,
         });
         await database.transaction().execute(async (trx) => {
           await workspace.commit(trx);

@@ -26,6 +26,11 @@ export interface OperationContext {
   store(path: string, mediatype: string): Promise<StoredFile>;
   /** Returns a path at which tools can read a stored object: in place, or downloaded into `folder`. */
   open(objectKey: string): Promise<string>;
+  /**
+   * Returns where tools can read parts of a stored object without a download: a path, or the address of a `RangeReader`.
+   * Use `open` for objects that are read from beginning to end more than once.
+   */
+  locate(objectKey: string): Promise<string>;
 }
 
 export interface StoredFile {

@@ -1,4 +1,5 @@
 import ffmpeg from 'fluent-ffmpeg';
+import { isReaderAddress } from '../storage/range-reader.ts';
 import type { Recording } from './recording.ts';
 import type { VideoStream } from './streams.ts';
 import { MAX_STREAMS } from './tools/media-failure.ts';
@@ -29,7 +30,8 @@ export interface Output {
 
 /** Returns the options that protect a tool from an untrusted file: no other files or hosts, no other demuxer. */
 export function safeguards(recording: Recording): string[] {
-  const guards = ['-protocol_whitelist', 'file,pipe', '-f', recording.demuxer, ...PROBING];
+  const protocols = isReaderAddress(recording.path) ? 'http,tcp' : 'file,pipe';
+  const guards = ['-protocol_whitelist', protocols, '-f', recording.demuxer, ...PROBING];
   const limits = ['-max_pixels', MAX_PIXELS, '-max_streams', String(MAX_STREAMS), '-max_alloc', MAX_BLOCK_BYTES];
   return [...guards, ...limits];
 }

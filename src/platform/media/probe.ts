@@ -51,6 +51,7 @@ export type ProbeOptions = Partial<RunLimits>;
 /**
  * Reads the content of a file. Measures a duration that the header does not give exactly by reading all packets.
  *
+ * @param path a path, or an address of a `RangeReader`
  * @throws {MediaFailure} permanent when the file is not a recording, damaged, incomplete or without sound and picture
  */
 export async function probe(tools: MediaTools, path: string, options: ProbeOptions = {}): Promise<MediaInfo> {

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openBytes } from './byte-source.ts';
 import { checkComplete } from './completeness/completeness.ts';
 import { detectMediaType, HEAD_BYTES } from './media-type.ts';
 import { MediaFailure } from './tools/media-failure.ts';
@@ -42,6 +42,7 @@ export function demuxerFor(mediatype: string): string | undefined {
 
 /** A file in a known media format. */
 export interface Recording {
+  /** The path of the file, or the address of an object in a `RangeReader`. */
   path: string;
   /** Bytes. */
   size: number;
@@ -55,14 +56,15 @@ export interface Recording {
 /**
  * Identifies a recording by its bytes.
  *
+ * @param path a path, or an address of a `RangeReader`
  * @throws {MediaFailure} permanent when it is not a recording or incomplete
  */
 export async function recognize(path: string): Promise<Recording> {
-  const file = await open(path, 'r').catch((cause: unknown) => {
+  const file = await openBytes(path).catch((cause: unknown) => {
     throw new MediaFailure('The file cannot be opened.', { permanent: false, cause });
   });
   try {
-    const { size } = await file.stat();
+    const { size } = file;
     if (size === 0) throw new MediaFailure('The file is empty.', { permanent: true });
     const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
     const { bytesRead } = await file.read(head, 0, head.length, 0);

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { ByteSource } from '../byte-source.ts';
 import { afterId3, audioFrameLength } from './frame-sequence.ts';
 import { BROKEN_OFF, CUT_SHORT, type Finding, read, readTail, SHORTER_THAN_DECLARED } from './truncation-finding.ts';
 
@@ -10,7 +10,7 @@ const FRAMES = 5;
 const DV_FRAME = { pal: 144_000, ntsc: 120_000 };
 
 /** Checks sound without a container: frames with their length. Tags may follow the last one. */
-export async function checkFrames(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkFrames(file: ByteSource, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, TAIL_BYTES);
   for (let start = 0; start < tail.length; start++) {
     const { frames, brokenOff } = followFrames(tail, start);
@@ -33,7 +33,7 @@ function followFrames(tail: Buffer, start: number): { frames: number; brokenOff:
 }
 
 /** Checks DV: frames of one size. */
-export async function checkDv(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkDv(file: ByteSource, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, 4);
   const frame = ((head[3] ?? 0) & 0x80) !== 0 ? DV_FRAME.pal : DV_FRAME.ntsc;
   return size % frame !== 0 ? BROKEN_OFF : undefined;
@@ -49,7 +49,7 @@ const TOLERANCE_BYTES = 4096;
 const TOLERANCE = 0.01;
 
 /** Checks MP3. Many encoders write the number of bytes into a first frame without sound. */
-export async function checkMp3(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkMp3(file: ByteSource, size: number): Promise<Finding | undefined> {
   const start = afterId3(await read(file, 0, 10));
   const declared = declaredBytes(await read(file, start, 192));
   const missing = declared === undefined ? 0 : declared - (size - start);
@@ -83,7 +83,7 @@ const BLOCK_SIZES: Readonly<Record<number, number>> = { 1: 192, 2: 576, 3: 1152,
  * Checks FLAC (RFC 9639). The header counts the samples, and each frame says which samples it holds, and has a checksum.
  * Live recordings have no count.
  */
-export async function checkFlac(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkFlac(file: ByteSource, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, 42);
   if (head.length < 42) return CUT_SHORT;
   const blockSize = head.readUInt16BE(10);

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { ByteSource } from '../byte-source.ts';
 import {
   BROKEN_OFF,
   CUT_SHORT,
@@ -19,7 +19,7 @@ const ASF_PACKET_START = Buffer.from([0x82, 0, 0]);
 const ASF_BROADCAST = 1;
 
 /** Checks Windows Media: the size of the file, the size of its data, and packets of one size. */
-export async function checkAsf(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkAsf(file: ByteSource, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, ASF_HEAD_BYTES);
   const properties = head.indexOf(ASF_FILE_PROPERTIES);
   if (head.length < 30 || properties < 0 || properties + 104 > head.length) return undefined;
@@ -36,7 +36,7 @@ export async function checkAsf(file: FileHandle, size: number): Promise<Finding 
 }
 
 async function checkLastAsfPacket(
-  file: FileHandle,
+  file: ByteSource,
   size: number,
   start: number,
   packet: number,
@@ -56,7 +56,7 @@ const MXF_OPEN: readonly number[] = [1, 3];
  * Checks MXF (SMPTE 377). The header of a finished recording has the position of the footer. Streamed files have none;
  * they end with a list of their parts.
  */
-export async function checkMxf(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkMxf(file: ByteSource, size: number): Promise<Finding | undefined> {
   const header = await readMxfPartition(file, 0);
   if (!header) return undefined;
   if (header.footer > 0) {
@@ -67,7 +67,7 @@ export async function checkMxf(file: FileHandle, size: number): Promise<Finding 
 }
 
 /** Reads a partition: the position of the footer (0 when unknown), and the end of its metadata and index. */
-async function readMxfPartition(file: FileHandle, at: number) {
+async function readMxfPartition(file: ByteSource, at: number) {
   if (!Number.isSafeInteger(at)) return undefined;
   const bytes = await read(file, at, MXF_PACK_BYTES);
   // A key, a length of one byte or of as many as its low bits say, and the pack.
@@ -79,7 +79,7 @@ async function readMxfPartition(file: FileHandle, at: number) {
   return { status: bytes[14] ?? 0, footer: long(24), end: at + start + length + long(32) + long(40) };
 }
 
-async function endsWithMxfIndex(file: FileHandle, size: number): Promise<boolean> {
+async function endsWithMxfIndex(file: ByteSource, size: number): Promise<boolean> {
   const tail = await readTail(file, size, 4);
   const length = tail.length === 4 ? tail.readUInt32BE(0) : 0;
   if (length < 20 || length > size) return false;
@@ -100,7 +100,7 @@ const TOLERANCE = 0.02;
  * file, but live recorders write neither, or the values of their source. So one sign is a doubt and two are certain:
  * fewer bytes than declared, an earlier end than declared, and an incomplete last tag.
  */
-export async function checkFlv(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkFlv(file: ByteSource, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, FLV_HEAD_BYTES);
   const declared = { bytes: numberNamed(head, 'filesize'), seconds: numberNamed(head, 'duration') };
   const tail = await readTail(file, size, FLV_TAIL_BYTES);

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { ByteSource } from '../byte-source.ts';
 import { MediaFailure } from '../tools/media-failure.ts';
 import { checkDv, checkFlac, checkFrames, checkMp3 } from './audio-formats.ts';
 import { checkAsf, checkFlv, checkMxf } from './broadcast-formats.ts';
@@ -35,7 +35,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
  * @returns a sentence for people when the file may be incomplete
  * @throws {MediaFailure} permanent when the file is certainly incomplete
  */
-export async function checkComplete(file: FileHandle, size: number, demuxer: string): Promise<string | undefined> {
+export async function checkComplete(file: ByteSource, size: number, demuxer: string): Promise<string | undefined> {
   const finding = await CHECKS[demuxer]?.(file, size);
   if (finding?.certain) throw new MediaFailure(finding.message, { permanent: true });
   return finding?.message;

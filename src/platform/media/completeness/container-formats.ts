@@ -1,10 +1,10 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { ByteSource } from '../byte-source.ts';
 import { BROKEN_OFF, CUT_SHORT, type Finding, NO_INDEX, read, readTail } from './truncation-finding.ts';
 
 const MAX_BOXES = 2_000_000;
 
 /** Checks MP4 and QuickTime: boxes with lengths, one of which is the index. */
-export async function checkIso(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkIso(file: ByteSource, size: number): Promise<Finding | undefined> {
   let at = 0;
   let index = false;
   for (let boxes = 0; boxes < MAX_BOXES && size - at >= 8; boxes++) {
@@ -32,7 +32,7 @@ const MAX_SEGMENTS = 10_000;
 const MAX_CHUNKS = 1000;
 
 /** Checks WAV and AVI: one chunk with a length holds everything, or (AVI over a gigabyte) several in a row. */
-export async function checkRiff(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkRiff(file: ByteSource, size: number): Promise<Finding | undefined> {
   let at = 0;
   for (let segments = 0; segments < MAX_SEGMENTS; segments++) {
     const head = await read(file, at, 36);
@@ -52,7 +52,7 @@ function rf64Length(head: Buffer): number {
   return head.length >= 28 && head.toString('latin1', 12, 16) === 'ds64' ? Number(head.readBigUInt64LE(20)) : 0;
 }
 
-export async function checkAiff(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkAiff(file: ByteSource, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, 8);
   if (head.length < 8) return undefined;
   const length = head.readUInt32BE(4);
@@ -60,7 +60,7 @@ export async function checkAiff(file: FileHandle, size: number): Promise<Finding
 }
 
 /** Checks Core Audio: chunks with lengths of eight bytes; that of the sound is -1 while it is unknown. */
-export async function checkCaf(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkCaf(file: ByteSource, size: number): Promise<Finding | undefined> {
   let at = 8;
   for (let chunks = 0; chunks < MAX_CHUNKS && size - at >= 12; chunks++) {
     const header = await read(file, at, 12);
@@ -85,7 +85,7 @@ const TAIL_BYTES = 8 * 2 ** 20;
  * Checks Matroska and WebM: a segment with a length, or without one in live recordings. There, blocks and (except from
  * browsers) clusters have lengths, and the last ones must be complete.
  */
-export async function checkMatroska(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkMatroska(file: ByteSource, size: number): Promise<Finding | undefined> {
   const head = await read(file, 0, HEAD_BYTES);
   const headerLength = vint(head, 4);
   if (!headerLength) return undefined;

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { ByteSource } from '../byte-source.ts';
 import { findTransportPackets, TS_SYNC } from './frame-sequence.ts';
 import { BROKEN_OFF, type Finding, readTail } from './truncation-finding.ts';
 
@@ -12,7 +12,7 @@ const TIME_BYTES = 4;
  * Checks MPEG transport streams: packets of one size, without a count. An incomplete frame means nothing, because
  * recordings of a broadcast begin and end anywhere.
  */
-export async function checkTransportStream(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkTransportStream(file: ByteSource, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, TS_TAIL_BYTES);
   const packets = findTransportPackets(tail);
   if (!packets) return undefined;
@@ -29,7 +29,7 @@ const PROGRAM_END = 0xb9;
 const PACK_CODE = 0xba;
 
 /** Checks MPEG program streams: packs of packets with lengths. Many recorders leave out the end code. */
-export async function checkProgramStream(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkProgramStream(file: ByteSource, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, PS_TAIL_BYTES);
   let at = tail.lastIndexOf(PS_PACK);
   if (at < 0) return undefined;
@@ -67,7 +67,7 @@ const OGG_CAPTURE = Buffer.from('OggS\0', 'latin1');
 /**
  * Checks Ogg: pages with lengths. A missing mark of the last page means nothing, because live recordings never have it.
  */
-export async function checkOgg(file: FileHandle, size: number): Promise<Finding | undefined> {
+export async function checkOgg(file: ByteSource, size: number): Promise<Finding | undefined> {
   const tail = await readTail(file, size, LARGEST_OGG_PAGE + OGG_HEADER);
   const at = tail.lastIndexOf(OGG_CAPTURE);
   if (at < 0) return undefined;

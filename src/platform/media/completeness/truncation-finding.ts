@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { ByteSource } from '../byte-source.ts';
 
 /** A sign that the end of a file is missing; `certain` if the file itself says so. */
 export interface Finding {
@@ -7,7 +7,7 @@ export interface Finding {
 }
 
 /** Checks the end of a file of one format; `size` in bytes. */
-export type Check = (file: FileHandle, size: number) => Promise<Finding | undefined>;
+export type Check = (file: ByteSource, size: number) => Promise<Finding | undefined>;
 
 export const CUT_SHORT = certain('it ends before the recording does');
 export const NO_INDEX = certain('its index is missing, as when a recorder stops before it has finished the file');
@@ -24,12 +24,13 @@ function doubt(sign: string): Finding {
 }
 
 /** Reads up to `length` bytes; fewer at the end of the file. */
-export async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, at);
+export async function read(file: ByteSource, at: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await file.read(buffer, 0, length, at);
   return buffer.subarray(0, bytesRead);
 }
 
-export function readTail(file: FileHandle, size: number, length: number): Promise<Buffer> {
+export function readTail(file: ByteSource, size: number, length: number): Promise<Buffer> {
   const wanted = Math.min(size, length);
   return read(file, size - wanted, wanted);
 }

@@ -74,7 +74,11 @@ const EXPLANATIONS: readonly Explanation[] = [
     'The file could not be read to its end. It is probably damaged.',
     TWICE,
   ],
-  [/: (?:No such file or directory|Permission denied)/, 'The worker could not open its files.', TWICE],
+  [
+    /: (?:No such file or directory|Permission denied|Connection \w+|Cannot assign requested address)/,
+    'The worker could not open its files.',
+    TWICE,
+  ],
   [
     /Decoder \(codec .*\) not found|Unknown decoder|Unsupported codec|unknown codec|codec none\)/i,
     `The file uses a codec that cannot be read here. ${CONVERT}`,

@@ -177,12 +177,15 @@ function kill(child: ChildProcess, how: 'SIGTERM' | 'SIGKILL'): void {
   child.kill(how);
 }
 
-/** Removes paths of this machine from a log: those of the command line, and anything that looks like one. */
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/[\w-]+/g;
+
+/** Removes paths and addresses of this machine from a log: those of the command line, and anything that looks like one. */
 export function withoutPaths(log: string, args: readonly string[]): string {
   const known = args.filter((arg) => isAbsolute(arg)).sort((a, b) => b.length - a.length);
   return (
     known
       .reduce((text, path) => text.replaceAll(path, basename(path)), log)
+      .replaceAll(ADDRESS, 'recording')
       .replaceAll(/(?<![\w./])\/(?!\/)(?:[^\s/:'"]+\/)+([^\s/:'"]*)/g, '$1')
       .replaceAll(/ @ 0x[0-9a-f]+/g, '')
       // Quotes of a file may hold anything, but PostgreSQL takes no NUL.
