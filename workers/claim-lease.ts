@@ -34,13 +34,14 @@ export class Lease {
   readonly #options: Omit<LeaseOptions, 'claim'>;
   readonly #controller = new AbortController();
   readonly #heartbeats: NodeJS.Timeout;
-  #progress = 0;
+  #progress: number;
   #isBeating = false;
   #isBeatWanted = false;
   #isCommitting = false;
 
   constructor({ claim, ...options }: LeaseOptions) {
     this.claim = claim;
+    this.#progress = claim.progress;
     this.#options = options;
     this.#heartbeats = setInterval(() => void this.beat(), HEARTBEAT_MS);
   }
@@ -85,13 +86,17 @@ export class Lease {
   /**
    * Ends the claim with success and commits the result in the same transaction.
    *
+   * @param pieces what is left to do, if the operation was divided
    * @throws the reason of an interruption; {ClaimLost}
    */
-  async commit(commit: (trx: Transaction) => Promise<void>): Promise<void> {
+  async commit(commit: (trx: Transaction) => Promise<void>, pieces?: readonly object[]): Promise<void> {
     this.signal.throwIfAborted();
     this.#isCommitting = true;
     const { operationId, token } = this.claim;
-    await this.end({ kind: 'succeeded', operationId, token }, commit);
+    await this.end(
+      pieces ? { kind: 'divided', operationId, token, pieces } : { kind: 'succeeded', operationId, token },
+      commit,
+    );
   }
 
   /** Ends the claim. @throws {ClaimLost} */

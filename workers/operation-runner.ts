@@ -114,12 +114,12 @@ export class Runner {
     const lease = new Lease({ claim, database, vital, patience: this.#patience(bound), report, log: bound });
     try {
       bound.info('operation started');
-      await this.#perform(lease, bound);
+      const isDivided = await this.#perform(lease, bound);
       const ms = performance.now() - started;
       operationSeconds.observe({ operation, outcome: 'succeeded' }, ms / 1000);
       if (this.#options.operations.get(operation)?.publishes && claim.configuration.early !== 'true')
         publicationSeconds.observe((Date.now() - claim.begun.getTime()) / 1000);
-      bound.info({ ms: Math.round(ms) }, 'operation succeeded');
+      bound.info({ ms: Math.round(ms) }, isDivided ? 'operation divided' : 'operation succeeded');
     } catch (error) {
       if (error instanceof ClaimLost || (error instanceof Interrupted && error.why === 'lost')) {
         operationSeconds.observe({ operation, outcome: 'lost' }, (performance.now() - started) / 1000);
@@ -132,8 +132,8 @@ export class Runner {
     }
   }
 
-  /** Runs the operation and commits its result. @throws the cause of a failure */
-  async #perform(lease: Lease, log: Logger): Promise<void> {
+  /** Runs the operation and commits its result. @returns true if it was divided. @throws the cause of a failure */
+  async #perform(lease: Lease, log: Logger): Promise<boolean> {
     const { claim, signal } = lease;
     this.#running.set(claim.operationId, lease);
     if (this.#stopping.signal.aborted) lease.interrupt(new Interrupted('shutdown'));
@@ -143,13 +143,17 @@ export class Runner {
       const operation = this.#operationOf(claim);
       workspace = await this.#openWorkspace(lease, clock, log);
       const files = workspace;
-      const commit = await operation.run(this.#contextOf(lease, files, log));
+      const context = this.#contextOf(lease, files, log);
+      const piece = claim.piece !== null && operation.runPiece?.(context, claim.piece);
+      const commit = await (piece || operation.run(context));
       clock.stop();
+      const { pieces } = commit;
       await lease.commit(async (trx) => {
         await files.commit(trx);
         await commit(trx);
-      });
+      }, pieces);
       files.keep();
+      return pieces !== undefined;
     } catch (error) {
       const stopped = error instanceof Error && 'stopped' in error && error.stopped === true;
       if (stopped) await this.#awaitShutdown(signal);
@@ -192,8 +196,8 @@ export class Runner {
 
   #contextOf(lease: Lease, { folder, signal, store, open, locate }: Workspace, log: Logger): OperationContext {
     const { database, tools, site } = this.#options;
-    const { eventId, workflowId, configuration, workflowConfiguration } = lease.claim;
-    const settings = { eventId, workflowId, configuration, workflowConfiguration, site };
+    const { operationId, eventId, workflowId, configuration, workflowConfiguration } = lease.claim;
+    const settings = { operationId, eventId, workflowId, configuration, workflowConfiguration, site };
     const progress = (fraction: number) => lease.progress(fraction);
     return { ...settings, database, tools, folder, signal, log, progress, store, open, locate };
   }

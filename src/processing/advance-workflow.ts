@@ -173,8 +173,8 @@ async function startPieces(workflow: LockedWorkflow, { id }: Step, finished?: nu
 }
 
 /**
- * Ends the claim of a piece. When a piece fails, the others are not needed. When none is left, the divided operation
- * runs again, and finds the results.
+ * Finishes the claim of a piece. When a piece fails, the operation needs no other piece. When no piece is left, the
+ * operation runs again, and finds the results.
  */
 async function endPiece(workflow: LockedWorkflow, piece: Step, change: PlainEnding): Promise<void> {
   releaseClaim(workflow, piece, change);

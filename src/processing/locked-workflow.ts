@@ -148,7 +148,7 @@ export class LockedWorkflow {
       heartbeat_at: sql`now()`,
       started_at: sql`coalesce(started_at, now())`,
       claimed_at: sql`now()`,
-      // A divided operation goes on from its pieces.
+      // A divided operation continues from its pieces.
       ...(!step.hasPieces && { progress: 0 }),
     });
     Object.assign(step, { token });

@@ -33,7 +33,7 @@ export interface Claim {
   attempt: number;
   /** From 0 to 1: what its pieces have done. */
   progress: number;
-  /** What a piece does; null for an operation of the workflow. */
+  /** The work of a piece; null for an operation of the workflow. */
   piece: unknown;
   /** The number of attempts that failed because of the service. */
   deferrals: number;

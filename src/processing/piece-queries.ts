@@ -49,7 +49,7 @@ export async function holdPieces(trx: Transaction, parentId: number): Promise<vo
     WHERE parent_id = ${parentId} AND state = 'ready'`.execute(trx);
 }
 
-/** Stops the pieces that have not ended, except one. */
+/** Stops all unfinished pieces, except one. */
 export async function stopPieces(trx: Transaction, parentId: number, except: number): Promise<void> {
   await sql`
     WITH open AS (
@@ -63,7 +63,7 @@ export async function stopPieces(trx: Transaction, parentId: number, except: num
     WHERE open.state = 'running'`.execute(trx);
 }
 
-/** Counts the pieces of an operation. @param except a piece that is about to end, which counts as ended */
+/** Counts the pieces of an operation. @param except a piece that is about to end, which does not count as open */
 export async function countPieces(
   trx: Transaction,
   parentId: number,

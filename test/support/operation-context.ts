@@ -85,6 +85,7 @@ export async function createOperationBench() {
       try {
         const commit = await operation.run({
           eventId,
+          operationId: 0,
           workflowId,
           configuration,
           workflowConfiguration,

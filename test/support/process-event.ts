@@ -3,12 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { Runner } from '#workers/operation-runner.ts';
-import { operations } from '#workers/operations/all-operations.ts';
+import { operations as allOperations } from '#workers/operations/all-operations.ts';
+import type { Operation } from '#workers/operations/operation.ts';
 import type { TestApp } from './app.ts';
 import { testTools } from './clips.ts';
 
 /** Runs what is ready of an event's workflow with the real tools, as workers do, until nothing is. */
-export async function processEvent({ database, context }: TestApp, eventId: string): Promise<void> {
+export async function processEvent(
+  { database, context }: TestApp,
+  eventId: string,
+  operations: ReadonlyMap<string, Operation> = allOperations,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'inlet-process-'));
   const runner = new Runner({
     worker: 'test',

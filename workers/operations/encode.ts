@@ -1,12 +1,22 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Transaction } from '#platform/database/kysely.ts';
 import { readFor } from '#platform/media/cutting.ts';
 import { USUAL_QUALITY } from '#platform/media/delivery-plan.ts';
-import { type Delivery, deliver, deliverCopy } from '#platform/media/encode-delivery.ts';
+import { type Delivery, type DeliveryOptions, deliver, deliverCopy } from '#platform/media/encode-delivery.ts';
 import { HEIGHTS, type LadderSettings, parseHeights, USUAL_LADDER } from '#platform/media/ladder.ts';
+import { isDivisible, type PieceLimits } from '#platform/media/pieces/piece-plan.ts';
 import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
 import { assertPlausible, encodingLimit, isLongWork } from '#platform/media/workload.ts';
-import type { Operation, OperationContext } from './operation.ts';
+import {
+  type DividedTrack,
+  divideTrack,
+  type EndedPiece,
+  encodeStretch,
+  endedPieces,
+  joinTrack,
+} from './encoding-pieces.ts';
+import type { Commit, Operation, OperationContext } from './operation.ts';
 import {
   fileStems,
   type MadeRendition,
@@ -23,33 +33,47 @@ import { isCopy, storePlaylist, storeRenditions } from './rendition-elements.ts'
  * Settings: `heights` (a list such as `1080,720,source`), `preset` and `crf`, as in x264; with `renditions: copy`, makes
  * only those that need no encoding, which a later run of the operation in the same workflow keeps.
  */
-export const encode: Operation = {
-  name: 'encode',
-  lane: 'heavy',
-  isLong: (tracks) => tracks.some(isLongWork),
-  async run(context) {
-    const { database, eventId } = context;
-    const settings = settingsOf(context);
-    const tracks = await tracksToPrepare(database, eventId);
-    const stems = fileStems(tracks);
-    const made = await renditionsOf(database, context);
-    const elements: PreparedElement[] = [];
-    for (const [done, track] of tracks.entries()) {
-      const onProgress = (fraction: number) => context.progress((done + fraction) / tracks.length);
-      const stem = stems.get(track.id) ?? track.id;
-      const copies = (made.get(track.position) ?? []).filter(isCopy);
-      elements.push(...(await encodeTrack(context, { track, stem, settings, copies, onProgress })));
-    }
-    const keeps = [...made.values()]
-      .flat()
-      .filter(isCopy)
-      .map(({ id }) => id);
-    return (trx) => replacePrepared(trx, context, 'media', elements, { keeps });
-  },
-};
+export const encode = encodeWith();
+
+/** Returns the operation with other limits of pieces. */
+export function encodeWith(limits?: PieceLimits): Operation {
+  return {
+    name: 'encode',
+    lane: 'heavy',
+    isLong: (tracks) => tracks.some((track) => isLongWork(track) && !isDivisible(track)),
+    runPiece: encodeStretch,
+    async run(context) {
+      const { database, eventId, operationId } = context;
+      const settings = settingsOf(context);
+      const tracks = await tracksToPrepare(database, eventId);
+      const stems = fileStems(tracks);
+      const made = await renditionsOf(database, context);
+      const pieces = await endedPieces(database, operationId);
+      const elements: PreparedElement[] = [];
+      const tasks = tracks.map((track, done) => ({
+        track,
+        settings,
+        stem: stems.get(track.id) ?? track.id,
+        copies: (made.get(track.position) ?? []).filter(isCopy),
+        onProgress: (fraction: number) => context.progress((done + fraction) / tracks.length),
+      }));
+      if (context.configuration.renditions !== 'copy' && pieces.size === 0) {
+        const division = await divide(context, tasks, limits);
+        if (division) return division;
+      }
+      for (const task of tasks)
+        elements.push(...(await encodeTrack(context, { ...task, pieces: pieces.get(task.track.position) ?? [] })));
+      const keeps = [...made.values()]
+        .flat()
+        .filter(isCopy)
+        .map(({ id }) => id);
+      return (trx) => replacePrepared(trx, context, 'media', elements, { keeps });
+    },
+  };
+}
 
 /** A track and how to encode it. */
-interface EncodingTask {
+interface TrackTask {
   track: SourceTrack;
   /** The beginning of file names. */
   stem: string;
@@ -59,21 +83,57 @@ interface EncodingTask {
   onProgress: (fraction: number) => void;
 }
 
+interface EncodingTask extends TrackTask {
+  /** Its pieces, if it was divided. */
+  pieces: readonly EndedPiece[];
+}
+
+/** Divides the tracks that have enough work. @returns undefined if there are none */
+async function divide(
+  context: OperationContext,
+  tasks: readonly TrackTask[],
+  limits: PieceLimits | undefined,
+): Promise<Commit | undefined> {
+  const divided: DividedTrack[] = [];
+  for (const task of tasks) {
+    const folder = await folderOf(context, task, 'copy');
+    const optionsFor = (source: MediaInfo) => optionsOf(context, task, source, folder);
+    const track = await divideTrack(context, { ...task, optionsFor, limits });
+    if (track) divided.push(track);
+  }
+  const pieces = divided.flatMap((track) => track.pieces);
+  if (pieces.length === 0) return undefined;
+  const copied = divided.flatMap((track) => track.copied);
+  const keeps = tasks.flatMap(({ copies }) => copies.map(({ id }) => id));
+  return Object.assign((trx: Transaction) => replacePrepared(trx, context, 'media', copied, { keeps }), { pieces });
+}
+
+async function folderOf({ folder: parent }: OperationContext, { track }: TrackTask, name: string): Promise<string> {
+  const folder = join(parent, `${name}-${track.position}`);
+  await mkdir(folder);
+  return folder;
+}
+
+function optionsOf({ signal }: OperationContext, task: TrackTask, source: MediaInfo, folder: string): DeliveryOptions {
+  const { track, settings, onProgress } = task;
+  const parts = track.kept ?? undefined;
+  const timeLimitMs = encodingLimit(parts ? readFor(source, parts) : source);
+  return { settings, folder, parts, onProgress, signal, timeLimitMs };
+}
+
 async function encodeTrack(context: OperationContext, task: EncodingTask): Promise<PreparedElement[]> {
   const { tools, signal, log, open, configuration } = context;
-  const { track, settings, copies, onProgress } = task;
+  const { track, copies, pieces } = task;
+  const folder = await folderOf(context, task, 'renditions');
+  const [piece] = pieces;
+  const joined = piece && (await joinTrack(context, task, pieces, optionsOf(context, task, piece.work.source, folder)));
+  if (joined) return [...joined, await storePlaylist(context, task, joined)];
   const found = await probe(tools, await open(track.object_key), { signal });
   assertPlausible(found);
-  const folder = join(context.folder, `renditions-${track.position}`);
-  await mkdir(folder);
-  const parts = track.kept ?? undefined;
-  const optionsFor = (source: MediaInfo) => {
-    const timeLimitMs = encodingLimit(parts ? readFor(source, parts) : source);
-    return { settings, folder, parts, onProgress, signal, timeLimitMs };
-  };
+  const optionsFor = (source: MediaInfo) => optionsOf(context, task, source, folder);
   if (configuration.renditions === 'copy') {
     const copy = await deliverCopy(tools, found, optionsFor(found));
-    return copy ? storeRenditions(context, task, found, copy) : [];
+    return copy ? storeRenditions(context, task, found, copy, { isCopy: true }) : [];
   }
   const source = await countFrames(tools, found, { signal });
   const delivery = await deliver(tools, source, { ...optionsFor(source), hasCopy: copies.length > 0 });

@@ -7,6 +7,8 @@ import type { Logger } from '#platform/telemetry/log.ts';
 /** The tools, services and settings of one run. Everything an operation starts must stop when `signal` aborts. */
 export interface OperationContext {
   readonly eventId: string;
+  /** The number of the operation, or of the piece. */
+  readonly operationId: number;
   readonly workflowId: number;
   /** The settings from the workflow definition. */
   readonly configuration: Readonly<Record<string, string>>;
@@ -43,7 +45,11 @@ export interface StoredFile {
  * Writes an operation's result, in the transaction that marks the operation as succeeded. That transaction rolls back
  * when the worker has lost its claim. The runner commits stored objects.
  */
-export type Commit = (trx: Transaction) => Promise<void>;
+export interface Commit {
+  (trx: Transaction): Promise<void>;
+  /** Pieces of the work for several workers, as JSON. The operation runs again when none is left. */
+  pieces?: readonly object[];
+}
 
 /** A kind of work that a workflow can name. */
 export interface Operation {
@@ -55,9 +61,12 @@ export interface Operation {
   /** Returns true if these recordings take so long that other operations of the lane must not wait for them. */
   isLong?(tracks: readonly Inspected[]): boolean;
   /**
-   * Does the work without changing a row, and returns the function that writes the result.
+   * Does the work without changing a row, and returns the function that writes the result. It may divide the
+   * work instead; it then runs again, and finds what the pieces have written.
    *
    * @throws an error with `permanent: true` when another attempt would fail too; other errors are retried
    */
   run(context: OperationContext): Promise<Commit>;
+  /** Does the work of a piece, in the same way. */
+  runPiece?(context: OperationContext, piece: unknown): Promise<Commit>;
 }

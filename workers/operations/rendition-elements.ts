@@ -26,12 +26,13 @@ export function isCopy({ properties }: MadeRendition): boolean {
   return renditionProperties(properties).isCopy === true;
 }
 
-/** Stores the renditions of a track. */
+/** Stores the renditions of a track. @param options.isCopy marks those that a later run in the same workflow keeps */
 export async function storeRenditions(
-  { tools, signal, store, configuration }: OperationContext,
+  { tools, signal, store }: OperationContext,
   { track, stem }: RenditionTrack,
   source: MediaInfo,
   { renditions, mediatype, extension }: Delivery,
+  { isCopy = false } = {},
 ): Promise<(PreparedElement & MadeFacts)[]> {
   const elements = [];
   for (const { path, rank, video, audio } of renditions) {
@@ -67,7 +68,7 @@ export async function storeRenditions(
           (codec) => codec !== undefined,
         ),
         ...bitRatesOf(index.segments),
-        ...(configuration.renditions === 'copy' && { isCopy: true }),
+        ...(isCopy && { isCopy }),
       },
     });
   }

@@ -2,7 +2,7 @@ import { deliveryRate } from '../delivery-plan.ts';
 import { isCopied } from '../encode-delivery.ts';
 import { type Ladder, type LadderSettings, planLadder } from '../ladder.ts';
 import type { MediaInfo } from '../probe.ts';
-import { workOf } from '../workload.ts';
+import { type Inspected, workOf } from '../workload.ts';
 
 /** The renditions to encode of a recording. */
 export interface PictureWork {
@@ -23,8 +23,16 @@ export interface Stretch {
   to: number | null;
 }
 
-/** How to encode a recording: its stretches, or the reason why it is encoded in one go, as a clause for people. */
+/** The stretches of a recording, or the reason why it is encoded in one go, as a clause for people. */
 export type PiecePlan = { stretches: readonly Stretch[] } | { whole: string };
+
+/** Limits other than the usual ones, for short recordings in tests. */
+export interface PieceLimits {
+  /** The length of a piece. */
+  seconds?: number;
+  /** The least work that is divided, in pixels. */
+  leastWork?: number;
+}
 
 /** In seconds. Multiples of the distance of key frames and of the length of segments. */
 const PIECE_SECONDS = 60;
@@ -37,8 +45,13 @@ const LAST_SHARE = 0.5;
 const LEAST_WORK = 4e9;
 /** Containers in which a seek always finds the key frame before a time. */
 const SEEKABLE = ['mov', 'matroska'];
-/** In seconds. Tools know times to a millionth; the border between two packets of sound must be told apart. */
+/** In seconds. Tools know times to a millionth; a border must lie between two packets of sound. */
 const FINEST_TICK = 4e-6;
+
+/** Reports whether a recording may be divided at all, as far as its inspection tells. */
+export function isDivisible({ recording, cut }: Pick<Inspected, 'recording' | 'cut'>): boolean {
+  return SEEKABLE.includes(recording.demuxer) && !cut;
+}
 
 /** Returns the renditions that are not copied. */
 export function encodedLadder({ source, settings, encodeAll, hasCopy }: PictureWork): Ladder {
@@ -49,7 +62,7 @@ export function encodedLadder({ source, settings, encodeAll, hasCopy }: PictureW
 /** Divides a recording into stretches of about a minute, if that is possible without a visible joint and worth it. */
 export function planPieces(
   work: PictureWork,
-  { isCut = false, seconds = undefined as number | undefined, leastWork = LEAST_WORK } = {},
+  { isCut = false, seconds, leastWork = LEAST_WORK }: PieceLimits & { isCut?: boolean } = {},
 ): PiecePlan {
   const { source } = work;
   const { video, audio, soundTick, recording, indexed, duration } = source;

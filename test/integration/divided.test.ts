@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { advance, type Control, type Ending } from '#processing/advance-workflow.ts';
+import { ClaimLost } from '#processing/locked-workflow.ts';
+import { type Claim, claimOperation, endClaim, recoverLostOperations } from '#processing/operation-claims.ts';
+import { operations } from '#workers/operations/all-operations.ts';
+import { encodeWith } from '#workers/operations/encode.ts';
+import { createTestApp } from '../support/app.ts';
+import { clip } from '../support/clips.ts';
+import { databaseForThisFile } from '../support/database.ts';
+import { processEvent } from '../support/process-event.ts';
+import { insertElement } from '../support/publication.ts';
+import { FOR_AGES } from '../support/watched.ts';
+import { AT_ONCE, operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
+
+const db = databaseForThisFile();
+const { database } = db;
+
+const take = async (id: number, worker = 'a') => {
+  const claim = await claimOperation(database, id, worker, AT_ONCE);
+  if (!claim) throw new Error('The operation was not ready.');
+  return claim;
+};
+const end = ({ operationId, token, ...claim }: Claim, change: object) =>
+  endClaim(database, { ...claim, operationId, token }, { operationId, token, ...change } as Ending, AT_ONCE);
+const control = (workflowId: number, change: Control) =>
+  database.transaction().execute((trx) => advance(trx, workflowId, change));
+
+const PIECES = [{ part: 1 }, { part: 2 }, { part: 3 }];
+
+/** A workflow whose first operation is divided, with so many live workers. */
+async function divided({ workers = 1, pieces = PIECES } = {}) {
+  await database.deleteFrom('worker_processes').execute();
+  const facts = { host: 'host', pid: 1, runtime: 'Node', version: '1', concurrency: 2 };
+  if (workers > 0)
+    await database
+      .insertInto('worker_processes')
+      .values(Array.from({ length: workers }, (_, i) => ({ name: `worker ${i}`, ...facts })))
+      .execute();
+  const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop'], { retries: 1 });
+  const [first] = await operationsOf(database, workflowId);
+  const parent = await take(first?.id ?? 0);
+  await end(parent, { kind: 'divided', pieces });
+  const rows = () => operationsOf(database, workflowId);
+  return {
+    eventId,
+    workflowId,
+    states: async () => (await rows()).filter((row) => row.parent_id === null).map(({ state }) => state),
+    pieces: async () => (await rows()).filter((row) => row.parent_id !== null),
+    pieceStates: async () => (await rows()).filter((row) => row.parent_id !== null).map(({ state }) => state),
+    ready: async () => (await rows()).filter((row) => row.state === 'ready').map(({ id }) => id),
+  };
+}
+
+describe('a divided operation', () => {
+  test('runs again when all of its pieces have succeeded, and drops them with its own success', async () => {
+    const { states, pieceStates, ready, workflowId } = await divided();
+    expect(await states()).toEqual(['divided', 'waiting']);
+    for (const part of PIECES) {
+      const claim = await take((await ready())[0] ?? 0);
+      expect(claim).toMatchObject({ piece: part, operation: 'noop', attempt: 1 });
+      await end(claim, { kind: 'succeeded' });
+    }
+    expect(await pieceStates()).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    const again = await take((await ready())[0] ?? 0);
+    expect(again).toMatchObject({ piece: null, progress: expect.closeTo(0.95, 5) });
+    await end(again, { kind: 'succeeded' });
+    expect(await states()).toEqual(['succeeded', 'ready']);
+    expect(await operationsOf(database, workflowId)).toHaveLength(2);
+  });
+
+  test.each([
+    [0, ['ready', 'waiting', 'waiting']],
+    [2, ['ready', 'ready', 'waiting']],
+    [9, ['ready', 'ready', 'ready']],
+  ])('offers as many pieces as there are workers: %d', async (workers, expected) => {
+    const { pieceStates, ready } = await divided({ workers });
+    expect(await pieceStates()).toEqual(expected);
+    await end(await take((await ready())[0] ?? 0), { kind: 'succeeded' });
+    expect((await pieceStates()).filter((state) => state === 'ready')).toHaveLength(Math.min(Math.max(1, workers), 2));
+  });
+
+  test('loses only the piece whose worker died', async () => {
+    const { pieceStates, ready, states } = await divided({ workers: 2 });
+    const [one = 0, two = 0] = await ready();
+    const lost = await take(one, 'dead');
+    await end(await take(two), { kind: 'succeeded' });
+    await database
+      .updateTable('workflow_operations')
+      .set({ heartbeat_at: new Date(0) })
+      .where('worker', '=', 'dead')
+      .execute();
+    expect(await recoverLostOperations(database, FOR_AGES)).toEqual([one]);
+    expect(await pieceStates()).toEqual(['ready', 'succeeded', 'ready']);
+    expect(await states()).toEqual(['divided', 'waiting']);
+    await expect(end(lost, { kind: 'succeeded' })).rejects.toThrow(ClaimLost);
+  });
+
+  test('runs again when a piece has failed, and the other pieces stop', async () => {
+    const { pieceStates, ready, states } = await divided({ workers: 2 });
+    const [one = 0, two = 0] = await ready();
+    const running = await take(two);
+    await end(await take(one), { kind: 'failed', reason: 'It is damaged.', log: '' });
+    expect(await pieceStates()).toEqual(['failed', 'stopped', 'stopped']);
+    expect(await states()).toEqual(['ready', 'waiting']);
+    await expect(end(running, { kind: 'succeeded' })).rejects.toThrow(ClaimLost);
+  });
+
+  test('starts no piece while the workflow is paused, and keeps what has been done', async () => {
+    const { pieceStates, ready, states, workflowId } = await divided({ workers: 2 });
+    const running = await take((await ready())[0] ?? 0);
+    await control(workflowId, { kind: 'paused', by: 'ada' });
+    expect(await pieceStates()).toEqual(['running', 'paused', 'waiting']);
+    await end(running, { kind: 'succeeded' });
+    expect(await pieceStates()).toEqual(['succeeded', 'paused', 'waiting']);
+    await control(workflowId, { kind: 'resumed', by: 'ada' });
+    expect(await pieceStates()).toEqual(['succeeded', 'ready', 'ready']);
+    expect(await states()).toEqual(['divided', 'waiting']);
+  });
+
+  test('is held when its last piece succeeds while the workflow is paused', async () => {
+    const { ready, states, workflowId } = await divided({ pieces: [{ part: 1 }] });
+    const running = await take((await ready())[0] ?? 0);
+    await control(workflowId, { kind: 'paused', by: 'ada' });
+    await end(running, { kind: 'succeeded' });
+    expect(await states()).toEqual(['paused', 'waiting']);
+    await control(workflowId, { kind: 'resumed', by: 'ada' });
+    expect(await states()).toEqual(['ready', 'waiting']);
+  });
+
+  test('is stopped with its pieces, whose results go', async () => {
+    const app = await createTestApp();
+    onTestFinished(() => app.close());
+    const { eventId, workflowId, ready, states, pieces } = await divided({ workers: 2 });
+    const running = await take((await ready())[0] ?? 0);
+    const { object_key } = await insertElement(database, app.context.storage, Buffer.from('result'), {
+      ...{ event_id: eventId, workflow_id: workflowId, kind: 'piece', flavor: 'piece/piece', filename: 'piece' },
+      mediatype: 'application/octet-stream',
+    });
+    await control(workflowId, { kind: 'stopped', by: 'ada' });
+    expect(await states()).toEqual(['stopped', 'stopped']);
+    expect(await pieces()).toEqual([]);
+    await expect(end(running, { kind: 'succeeded' })).rejects.toThrow(ClaimLost);
+    const staged = await database
+      .selectFrom('staged_objects')
+      .select('object_key')
+      .where('object_key', '=', object_key)
+      .execute();
+    expect(staged).toHaveLength(1);
+    await control(workflowId, { kind: 'tried again', by: 'ada' });
+    expect(await states()).toEqual(['ready', 'waiting']);
+  });
+});

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Insertable, sql } from 'kysely';
+import type { Database } from '#platform/database/kysely.ts';
+import type { PublicationElement } from '#platform/database/schema.ts';
+import { type DeliveryOptions, deliverCopy, isCopied } from '#platform/media/encode-delivery.ts';
+import { type LadderSettings, planLadder } from '#platform/media/ladder.ts';
+import { encodePiece, type PieceFile } from '#platform/media/pieces/encode-piece.ts';
+import { joinPieces, PiecesUnfit } from '#platform/media/pieces/join-pieces.ts';
+import { type PictureWork, type PieceLimits, planPieces, type Stretch } from '#platform/media/pieces/piece-plan.ts';
+import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
+import { assertPlausible, encodingLimit } from '#platform/media/workload.ts';
+import type { Commit, OperationContext } from './operation.ts';
+import type { MadeRendition, PreparedElement, SourceTrack } from './prepared-elements.ts';
+import { storeRenditions } from './rendition-elements.ts';
+
+/** Of the results of pieces, which only workers read. */
+const MEDIATYPE = 'application/octet-stream';
+
+/** The work of a piece. Stored as JSON. */
+interface EncodingPiece {
+  /** The position of the track. */
+  track: number;
+  objectKey: string;
+  work: PictureWork;
+  stretch: Stretch;
+}
+
+/** A finished piece and its files. */
+export interface EndedPiece extends EncodingPiece {
+  succeeded: boolean;
+  reason: string | null;
+  files: (Omit<PieceFile, 'path'> & { objectKey: string })[];
+}
+
+/** A track to be divided. */
+interface DividingTask {
+  track: SourceTrack;
+  /** The beginning of file names. */
+  stem: string;
+  settings: LadderSettings;
+  /** The renditions that an earlier operation of the same workflow has made. */
+  copies: readonly MadeRendition[];
+  optionsFor: (source: MediaInfo) => DeliveryOptions;
+  limits: PieceLimits | undefined;
+}
+
+/** The pieces of a track, and the rendition that had to be copied first. */
+export interface DividedTrack {
+  pieces: EncodingPiece[];
+  copied: PreparedElement[];
+}
+
+/** Divides the encoding of a track. @returns undefined if it must be encoded in one go */
+export async function divideTrack(context: OperationContext, task: DividingTask): Promise<DividedTrack | undefined> {
+  const { tools, signal, log, locate } = context;
+  const { track, settings, copies } = task;
+  const found = await probe(tools, await locate(track.object_key), { signal });
+  assertPlausible(found);
+  const source = isSteady(found) ? found : await countFrames(tools, found, { signal });
+  const limits = { ...task.limits, isCut: track.kept !== null };
+  const plan = (encodeAll: boolean, hasCopy: boolean) => {
+    const work = { source, settings, encodeAll, hasCopy };
+    const planned = planPieces(work, limits);
+    return 'whole' in planned ? planned : { work, ...planned };
+  };
+  const hasCopy = copies.length > 0;
+  const canCopy = !hasCopy && isCopied(planLadder(source, settings).renditions[0]);
+  let planned = plan(false, hasCopy || canCopy);
+  let copied: PreparedElement[] = [];
+  if (canCopy && 'work' in planned) {
+    const copy = await deliverCopy(tools, found, task.optionsFor(found));
+    if (copy) copied = await storeRenditions(context, task, found, copy, { isCopy: true });
+    else planned = plan(true, false);
+  }
+  if (!('work' in planned)) {
+    log.info({ track: track.id, because: planned.whole }, 'track encoded in one go');
+    return undefined;
+  }
+  const { work, stretches } = planned;
+  const shared = { track: track.position, objectKey: track.object_key, work };
+  return { pieces: stretches.map((stretch) => ({ ...shared, stretch })), copied };
+}
+
+/** Reports whether the header tells the rate of the pictures, so that they need not be counted. */
+function isSteady({ video }: MediaInfo): boolean {
+  const { frameRate, peakFrameRate } = video ?? {};
+  return Boolean(frameRate && peakFrameRate && Math.abs(peakFrameRate / frameRate - 1) < 0.01);
+}
+
+/** Encodes a piece. */
+export async function encodeStretch(context: OperationContext, piece: unknown): Promise<Commit> {
+  const { tools, signal, folder: parent, store, locate, eventId, workflowId, operationId } = context;
+  const { track, objectKey, work, stretch } = piece as EncodingPiece;
+  const source = { ...work.source, recording: { ...work.source.recording, path: await locate(objectKey) } };
+  const folder = join(parent, 'piece');
+  await mkdir(folder);
+  const limits = { signal, timeLimitMs: encodingLimit(source), onProgress: context.progress };
+  const files = await encodePiece(tools, { ...work, source }, stretch, { ...limits, folder });
+  const elements: Insertable<PublicationElement>[] = [];
+  for (const { path, rank, start, packets } of files) {
+    if (packets === 0) continue;
+    const { objectKey: object_key, size, sha256 } = await store(path, MEDIATYPE);
+    elements.push({
+      ...{ id: randomUUID(), event_id: eventId, workflow_id: workflowId, track, kind: 'piece', flavor: 'piece/piece' },
+      ...{ position: elements.length, filename: 'piece', mediatype: MEDIATYPE, object_key, size, sha256 },
+      properties: JSON.stringify({ piece: operationId, rank, start, packets }),
+    });
+  }
+  return async (trx) => {
+    if (elements.length > 0) await trx.insertInto('publication_elements').values(elements).execute();
+  };
+}
+
+/** Returns the pieces of an operation that has been divided, by the position of their track, in order. */
+export async function endedPieces(database: Database, operationId: number): Promise<Map<number, EndedPiece[]>> {
+  const { rows } = await sql<Pick<EndedPiece, 'succeeded' | 'reason' | 'files'> & { piece: EncodingPiece }>`
+    SELECT o.piece, o.state = 'succeeded' AS succeeded, o.reason, (
+        SELECT coalesce(jsonb_agg(e.properties || jsonb_build_object('objectKey', e.object_key)), '[]')
+        FROM publication_elements e WHERE e.workflow_id = o.workflow_id AND e.event_id = w.event_id AND e.kind = 'piece'
+          AND (e.properties->>'piece')::bigint = o.id) AS files
+    FROM workflow_operations o JOIN workflows w ON w.id = o.workflow_id
+    WHERE o.parent_id = ${operationId} ORDER BY o.position`.execute(database);
+  const pieces = rows.map(({ piece, ...ended }) => ({ ...piece, ...ended }));
+  return Map.groupBy(pieces, ({ track }) => track);
+}
+
+/** Joins the pieces of a track. @returns undefined if it must be encoded in one go after all */
+export async function joinTrack(
+  context: OperationContext,
+  { track, stem }: Pick<DividingTask, 'track' | 'stem'>,
+  pieces: readonly EndedPiece[],
+  { folder, timeLimitMs, signal }: Pick<DeliveryOptions, 'folder' | 'timeLimitMs' | 'signal'>,
+) {
+  const { tools, log, open } = context;
+  const failed = pieces.find(({ succeeded }) => !succeeded);
+  const [first] = pieces;
+  if (!first) return undefined;
+  try {
+    if (failed) throw new PiecesUnfit(pieces.find(({ reason }) => reason !== null)?.reason ?? 'A piece has failed.');
+    const located: PieceFile[][] = [];
+    for (const { files } of pieces) {
+      const opened: PieceFile[] = [];
+      for (const { objectKey, ...file } of files) opened.push({ ...file, path: await open(objectKey) });
+      located.push(opened);
+    }
+    const delivery = await joinPieces(tools, first.work, located, { folder, timeLimitMs, signal });
+    return storeRenditions(context, { track, stem }, first.work.source, delivery);
+  } catch (error) {
+    if (!(error instanceof PiecesUnfit)) throw error;
+    log.warn({ track: track.id, reason: error.message }, 'the pieces cannot be joined; the track is encoded in one go');
+    return undefined;
+  }
+}
