@@ -1,5 +1,5 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
-import { accessible } from '../../../src/access/acl/acl.queries.ts';
+import { accessCondition } from '../../../src/access/acl/acl.queries.ts';
 import { Principal } from '../../../src/access/principal.ts';
 import { EVENT_LIST } from '../../../src/catalogue/events/event-list.ts';
 import { SERIES_LIST } from '../../../src/catalogue/series/series-list.ts';
@@ -43,9 +43,9 @@ function listingOfCase({ table, filter, sort, person }: ListCase): Listing {
   });
   const request = { filters: [filter], sort };
   if (table === 'series') {
-    const access = accessible('series', principal, 'read');
+    const access = accessCondition('series', principal, 'read');
     return listingOf(SERIES_LIST, { ...request, access }, NEWEST_VERSION);
   }
-  const access = accessible('events', principal, 'read');
+  const access = accessCondition('events', principal, 'read');
   return listingOf(EVENT_LIST, { ...request, access }, NEWEST_VERSION);
 }
