@@ -10,6 +10,7 @@ import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { expectReadiness } from '../support/readiness.ts';
 import { redisAvailable } from '../support/redis.ts';
 import { type ServerOptions, startServerFor, type TestServer } from '../support/server.ts';
+import { encodingOf } from '../support/workflows.ts';
 
 /** A job that was lost is missed after half a minute. */
 const PATIENCE_MS = 120_000;
@@ -38,14 +39,9 @@ async function serverWithJobs(test: TestContext, options: Pick<ServerOptions, 'r
   const server = await startServerFor(test, { ...options, env });
   const ids = await upload(server, 3);
   await eventually(async () => {
-    const waiting = await server.database
-      .selectFrom('workflow_operations')
-      .select('id')
-      .where('operation', '=', 'encode')
-      .where('state', '=', 'ready')
-      .where('delivered_at', 'is not', null)
-      .execute();
-    expect(waiting).toHaveLength(2);
+    const encodings = await Promise.all(ids.map((id) => encodingOf(server.database, id)));
+    const delivered = encodings.filter((encoding) => encoding?.delivered_at);
+    expect(delivered.map((encoding) => encoding?.state).sort()).toEqual(['ready', 'ready', 'running']);
   }, 60_000);
   return { server, ids, encoder };
 }

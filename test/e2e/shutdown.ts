@@ -14,18 +14,13 @@ import { OpenUpload } from '../support/open-upload.ts';
 import { Resumable, rowOf } from '../support/resumable.ts';
 import type { RoleProcess } from '../support/role-process.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
-import { operationsOfEvent } from '../support/workflows.ts';
+import { encodingOf } from '../support/workflows.ts';
 
 const SIGTERM_EXIT = 143;
 
 const PATIENCE_MS = 60_000;
 
 const STOPPING = 'a second signal stops immediately';
-
-async function encodingOf({ database }: TestServer, eventId: string) {
-  const operations = await operationsOfEvent(database, eventId);
-  return operations.find(({ operation }) => operation === 'encode');
-}
 
 /** An upload of which the API has received half. */
 async function halfAnUpload(server: TestServer) {
@@ -73,7 +68,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
       const id = await admin.create([...eventFields(), file('presenter', 'a.mpg', source)]);
       // A worker that was just started may take its time on a busy machine.
       await eventually(
-        async () => expect(await encodingOf(server, id)).toMatchObject({ state: 'running' }),
+        async () => expect(await encodingOf(server.database, id)).toMatchObject({ state: 'running' }),
         PATIENCE_MS,
       );
       return id;
@@ -88,7 +83,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
         await eventually(() => expect(worker.output.slice(said)).toContain(STOPPING));
         await encoder.release();
         expect(await worker.ended()).toBe(0);
-        expect(await encodingOf(server, id)).toMatchObject({ state: 'succeeded', fencing_token: 1 });
+        expect(await encodingOf(server.database, id)).toMatchObject({ state: 'succeeded', fencing_token: 1 });
         worker.start();
         expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
       });
@@ -117,12 +112,12 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
       const id = await encoding();
       worker.signal('SIGTERM');
       expect(await worker.ended()).toBe(0);
-      expect(await encodingOf(server, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0 });
+      expect(await encodingOf(server.database, id)).toMatchObject({ state: 'ready', attempts: 0, losses: 0 });
       expect(processesWith(join(server.dataDir, 'work'))).toEqual([]);
       await encoder.release();
       worker.start();
       expect((await admin.processed(id)).processing_state).toBe('SUCCEEDED');
-      expect(await encodingOf(server, id)).toMatchObject({ fencing_token: 2, losses: 0 });
+      expect(await encodingOf(server.database, id)).toMatchObject({ fencing_token: 2, losses: 0 });
       await expectNothingLeftOver(server, { atOnce: true });
     });
 
@@ -142,7 +137,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
       }
       expect(await worker.ended()).toBe(0);
       expect(performance.now() - begun).toBeLessThan(30_000);
-      expect(await encodingOf(server, id)).toMatchObject({
+      expect(await encodingOf(server.database, id)).toMatchObject({
         state: 'ready',
         attempts: 0,
         losses: 0,
@@ -166,7 +161,7 @@ export function describeShutdown(runtime: Runtime, which: 'first' | 'rest' | 'al
         500,
       );
       expect(await worker.ended()).toBe(SIGTERM_EXIT);
-      expect(await encodingOf(server, id)).toMatchObject({ state: 'running' });
+      expect(await encodingOf(server.database, id)).toMatchObject({ state: 'running' });
       await encoder.release();
       worker.start();
       expect((await admin.fetch(`/api/events/${id}`, { method: 'DELETE' })).status).toBe(204);

@@ -56,6 +56,12 @@ export function operationsOf(database: Database, workflowId: number) {
     .execute();
 }
 
+/** The operation that encodes an event's recording. The same operation before it only copies what browsers can play. */
+export async function encodingOf(database: Database, eventId: string) {
+  const operations = await operationsOfEvent(database, eventId);
+  return operations.findLast(({ operation }) => operation === 'encode');
+}
+
 /** The operations of all workflows of an event, in order. */
 export function operationsOfEvent(database: Database, eventId: string) {
   return database

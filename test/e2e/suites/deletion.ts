@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { eventFields, file } from '../../support/form.ts';
 import { expectNothingLeftOver } from '../../support/leftovers.ts';
 import { processesWith } from '../../support/media.ts';
-import { operationsOfEvent } from '../../support/workflows.ts';
+import { encodingOf } from '../../support/workflows.ts';
 import type { Suite } from '../suite.ts';
 
 export const deletion: Suite = (product) => {
@@ -36,8 +36,7 @@ export const deletion: Suite = (product) => {
       const source = await recording({ seconds: 30, container: 'mpg', video: { size: '640x480' } });
       const id = await admin.create([...eventFields(), file('presenter', 'long.mpg', source)]);
       await eventually(async () => {
-        const running = (await operationsOfEvent(server.database, id)).find(({ state }) => state === 'running');
-        expect(running?.operation).toBe('encode');
+        expect(await encodingOf(server.database, id)).toMatchObject({ state: 'running' });
       });
       expect((await admin.fetch(`/api/events/${id}`, { method: 'DELETE' })).status).toBe(204);
       expect((await admin.fetch(`/api/events/${id}`)).status).toBe(404);
