@@ -27,11 +27,16 @@ test('an event with a cutting catalog ends SUCCEEDED, and the cut recording is p
   await processEvent(app, id);
   const json = async (path: string) => (await app.request(path)).json();
   const event = (await json(`/api/events/${id}?withpublications=true`)) as {
-    publications: { media: { flavor: string; duration: number }[] }[];
+    publications: { media: { flavor: string; mediatype: string; duration: number }[] }[];
   };
   expect(event).toMatchObject({ processing_state: 'SUCCEEDED', duration: 1500 });
   const media = event.publications.flatMap((publication) => publication.media);
-  expect(media.map(({ flavor }) => flavor).sort()).toEqual(['presentation/delivery', 'presenter/delivery']);
+  expect(media.map(({ flavor, mediatype }) => `${flavor} ${mediatype}`).sort()).toEqual([
+    'presentation/delivery application/x-mpegURL',
+    'presentation/delivery video/mp4',
+    'presenter/delivery application/x-mpegURL',
+    'presenter/delivery video/mp4',
+  ]);
   for (const { duration } of media) expect(Math.abs(duration - 1500)).toBeLessThan(50);
   await app.context.staging.sweep(undefined);
   await expectNothingLeftOver(app);

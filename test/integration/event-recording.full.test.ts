@@ -68,7 +68,13 @@ describe('the recording of a scheduled event, with real tools', async () => {
     expect(processed.duration).toBeGreaterThan(1_900);
     expect(processed.duration).toBeLessThan(2_300);
     expect(await get(`${id}/publications`)).toMatchObject([
-      { media: [{ flavor: 'presenter/delivery' }, { flavor: 'captions/delivery', mediatype: 'text/vtt' }] },
+      {
+        media: [
+          { flavor: 'presenter/delivery', mediatype: 'video/mp4' },
+          { flavor: 'presenter/delivery', mediatype: 'application/x-mpegURL' },
+          { flavor: 'captions/delivery', mediatype: 'text/vtt' },
+        ],
+      },
     ]);
   });
 
