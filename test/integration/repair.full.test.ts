@@ -26,6 +26,8 @@ async function processed() {
   const clip = await recording();
   const event = await up.upload(clip);
   await processEvent(up.app, event);
+  // The last publication has replaced the catalog of the early one.
+  await up.app.context.staging.sweep(undefined);
   return { clip, event, track: await up.trackOf(event), media: await up.elementOf(event) };
 }
 async function uploaded(data = bytes(1000)) {
@@ -37,6 +39,8 @@ async function uploadedResumably(data = bytes(1000)) {
   const event = await created(await post(up.app, [...eventFields(), field('uploads', JSON.stringify(uploads))]));
   return { event, data, key: await up.trackOf(event) };
 }
+const byKey = (a: string, b: string) => (keyIn(a) < keyIn(b) ? -1 : 1);
+const keyIn = (line: string) => line.split(' ')[1] ?? '';
 const recorded = async (event: string) => up.contentOf(await up.trackOf(event));
 const rows = () => up.app.database.selectFrom('tracks').select(['id', 'object_key', 'size', 'sha256']).execute();
 
@@ -101,7 +105,7 @@ describe('a backup', () => {
     const folder = await up.backUp();
     await up.setTracks({ object_key: media }, event);
     // A recording may be as large as what was made of it.
-    expect((await up.verify()).lines.sort()).toEqual([
+    expect((await up.verify()).lines.sort(byKey)).toEqual([
       expect.stringMatching(`^(digest|size) ${media} event ${event} `),
       expect.stringMatching(`^orphaned ${track} `),
     ]);

@@ -113,11 +113,12 @@ export class Upkeep {
     return (await tracks.where('event_id', '=', event).executeTakeFirstOrThrow()).object_key;
   }
 
-  /** The key of something that is published of an event. */
+  /** The key of what is published of an event: of its best rendition, if of media. */
   async elementOf(event: string, kind = 'media'): Promise<string> {
     const elements = this.app.database
       .selectFrom('publication_elements')
       .select('object_key')
+      .orderBy('position')
       .orderBy('filename')
       .where('event_id', '=', event)
       .where('kind', '=', kind);
