@@ -34,6 +34,8 @@ export async function describeChaos(runtime: Runtime, services: Services): Promi
       const parts = [
         ...eventFields(),
         file('presenter', 'a.mpg', await recording({ seconds: 4, container: 'mpg' })),
+        // Published before the others are encoded.
+        file('presentation', 'a.mp4', await recording({ seconds: 4 })),
         file('audio', 'a.mp3', await recording({ seconds: 4, container: 'mp3' })),
       ];
       const undisturbed = await admin.create(parts);
@@ -44,7 +46,15 @@ export async function describeChaos(runtime: Runtime, services: Services): Promi
       const events = await Promise.all(ids.map((id) => admin.processed(id, PROCESSED_MS)));
       expect(events.map(({ processing_state }) => processing_state)).toEqual(ids.map(() => 'SUCCEEDED'));
       const expected = await results(server, undisturbed);
-      expect(expected.filter((line) => line.startsWith('engage-player media'))).toHaveLength(2);
+      expect(expected.filter((line) => line.startsWith('engage-player media'))).toEqual([
+        'engage-player media presentation/delivery presentation.m3u8 application/x-mpegURL',
+        'engage-player media presentation/delivery presentation.mp4 video/mp4',
+        'engage-player media presenter-audio/delivery presenter-audio-64k.m4a audio/mp4',
+        'engage-player media presenter-audio/delivery presenter-audio.m3u8 application/x-mpegURL',
+        'engage-player media presenter-audio/delivery presenter-audio.m4a audio/mp4',
+        'engage-player media presenter/delivery presenter.m3u8 application/x-mpegURL',
+        'engage-player media presenter/delivery presenter.mp4 video/mp4',
+      ]);
       for (const id of ids) expect(await results(server, id)).toEqual(expected);
       expect(await losses(server)).toBeGreaterThan(0);
 
