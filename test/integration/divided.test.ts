@@ -1,21 +1,22 @@
-import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { advance, type Control, type Ending } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
 import { type Claim, claimOperation, endClaim, recoverLostOperations } from '#processing/operation-claims.ts';
 import { operations } from '#workers/operations/all-operations.ts';
 import { encodeWith } from '#workers/operations/encode.ts';
-import { createTestApp } from '../support/app.ts';
-import { clip } from '../support/clips.ts';
-import { databaseForThisFile } from '../support/database.ts';
+import { createTestApp, workerApp } from '../support/app.ts';
+import { created, post } from '../support/app-uploads.ts';
+import { type ClipOptions, recording } from '../support/clips.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { eventFields, file } from '../support/form.ts';
 import { processEvent } from '../support/process-event.ts';
 import { insertElement } from '../support/publication.ts';
 import { FOR_AGES } from '../support/watched.ts';
-import { AT_ONCE, operationsOf, processingState, startTestWorkflow } from '../support/workflows.ts';
+import { AT_ONCE, operationsOf, startTestWorkflow } from '../support/workflows.ts';
 
-const db = databaseForThisFile();
+const db = await createTestDatabase();
 const { database } = db;
+afterAll(() => db.close());
 
 const take = async (id: number, worker = 'a') => {
   const claim = await claimOperation(database, id, worker, AT_ONCE);
@@ -143,12 +144,60 @@ describe('a divided operation', () => {
     expect(await pieces()).toEqual([]);
     await expect(end(running, { kind: 'succeeded' })).rejects.toThrow(ClaimLost);
     const staged = await database
-      .selectFrom('staged_objects')
+      .selectFrom('staging')
       .select('object_key')
       .where('object_key', '=', object_key)
       .execute();
     expect(staged).toHaveLength(1);
     await control(workflowId, { kind: 'tried again', by: 'ada' });
     expect(await states()).toEqual(['ready', 'waiting']);
+  });
+});
+
+describe('the encoding of a recording with enough work', () => {
+  test('is divided, publishes each rendition whole, and leaves nothing behind', async () => {
+    const app = await workerApp();
+    const limited = new Map([...operations, ['encode', encodeWith({ seconds: 4, leastWork: 0 })]]);
+    const webm: ClipOptions = { container: 'webm', seconds: 14, video: { size: '320x240', options: ['-g', '100'] } };
+    const h264: ClipOptions = {
+      seconds: 14,
+      video: { size: '640x480', options: ['-g', '50', '-preset', 'ultrafast'] },
+    };
+    const files = [
+      file('presenter', 'a.webm', await recording(webm)),
+      file('presentation', 'b.mp4', await recording(h264)),
+    ];
+    const id = await created(await post(app, [...eventFields({ workflow: 'publish' }), ...files]));
+    await processEvent(app, id, limited);
+    const row = await app.database
+      .selectFrom('events')
+      .select('processing_state')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(row.processing_state).toBe('SUCCEEDED');
+    const elements = await app.database
+      .selectFrom('publication_elements')
+      .select(['kind', 'filename', 'frame_count', 'height', 'publication_id'])
+      .where('event_id', '=', id)
+      .where('kind', 'in', ['media', 'piece'])
+      .orderBy('filename')
+      .execute();
+    expect(elements).toMatchObject([
+      { filename: 'presentation-360p.mp4', frame_count: 350, height: 360 },
+      { filename: 'presentation.m3u8' },
+      { filename: 'presentation.mp4', frame_count: 350, height: 480 },
+      { filename: 'presenter.m3u8' },
+      { filename: 'presenter.mp4', frame_count: 350, height: 240 },
+    ]);
+    for (const { publication_id } of elements) expect(publication_id).not.toBeNull();
+    const divisions = await app.database
+      .selectFrom('changes')
+      .select('data')
+      .where('event_id', '=', id)
+      .where((eb) => eb(eb.ref('data', '->>').key('pieces'), 'is not', null))
+      .execute();
+    expect(divisions.map(({ data }) => data)).toMatchObject([
+      { operation: 'encode', operation_state: 'running', pieces: 8 },
+    ]);
   });
 });
