@@ -17,6 +17,9 @@ export const INTERNAL_CHANNEL = 'internal';
  */
 export const CAPTIONS = 'captions/delivery';
 
+/** The flavor of a list of chapters: an attachment in WebVTT, with a cue for each chapter. */
+export const CHAPTERS = 'chapters/delivery';
+
 /** The media type of playlists. The one of a publication lists all renditions of a track. */
 export const PLAYLIST = 'application/x-mpegURL';
 

@@ -13,6 +13,8 @@ const SECONDS = 20;
 const SRT =
   '1\n00:00:00,000 --> 00:00:06,000\nGood morning & <i>welcome</i>\n\n2\n00:00:10,000 --> 00:00:19,000\nGroups\n';
 const VTT = 'WEBVTT\n\n00:00.000 --> 00:06.000\nGuten Morgen\n';
+const CHAPTERS =
+  'WEBVTT\n\n00:00.000 --> 00:04.000\nIntroduction\n\n00:04.000 --> 00:12.000\nGroups &amp; rings\n\n00:12.000 --> 00:20.000\nQuestions\n';
 const SCREENS = [
   ['a desk', { width: 1280, height: 800 }],
   ['a phone', { width: 360, height: 740 }],
@@ -37,7 +39,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
         'presenter/source': { seconds: SECONDS, video: { size: '320x240' } },
         'presentation/source': { seconds: SECONDS, video: { size: '640x360' } },
       },
-      { en: SRT, de: VTT },
+      { en: SRT, de: VTT, 'chapters/source': CHAPTERS },
     );
   });
   afterAll(async () => {
@@ -124,7 +126,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     await preview.waitFor({ state: 'visible' });
     const picture = preview.locator('div');
     expect(await picture.evaluate((e) => getComputedStyle(e).backgroundImage)).toMatch(/timeline\.jpg"\)$/);
-    expect(await preview.textContent()).toBe('0:10');
+    expect(await preview.textContent()).toBe('0:10 Groups & rings');
     await page.mouse.move(640, 700);
     await preview.waitFor({ state: 'hidden' });
     expect(faults).toEqual([]);
@@ -185,7 +187,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
         ),
       ),
     );
-    expect(urls).toHaveLength(7);
+    expect(urls).toHaveLength(8);
     const status = async (url: string) => (await page.request.get(new URL(url, page.url()).href)).status();
     for (const url of urls) {
       expect(url).toMatch(/\?policy=.*&signature=/);
@@ -280,9 +282,28 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       const path = await published({ 'presenter/source': { seconds: 1 } });
       const { page, faults } = await open(path);
       await page.keyboard.press('c');
-      expect(await page.getByRole('button', { name: 'Captions' }).count()).toBe(0);
+      expect(await page.getByRole('button', { name: /Captions|Chapters/ }).count()).toBe(0);
       expect(faults).toEqual([]);
     });
+  });
+
+  test('chapters are listed and marked, and lead to where they begin', async () => {
+    const { page, faults } = await open(lecture);
+    const chapters = page.getByRole('button', { name: 'Chapters' });
+    await chapters.press('Enter');
+    const items = page.getByRole('listitem').getByRole('button');
+    expect(await items.allTextContents()).toEqual(['0:00Introduction', '0:04Groups & rings', '0:12Questions']);
+    const marks = await page.locator('.marks span').evaluateAll((all) => all.map(({ style }) => style.left));
+    expect(marks.map((left) => Math.round(Number.parseFloat(left)))).toEqual([20, 60]);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await stillAt(page, 4);
+    expect(await items.and(page.locator('[aria-current]')).allTextContents()).toEqual(['0:04Groups & rings']);
+    await page.keyboard.press('Escape');
+    expect(await items.first().isVisible()).toBe(false);
+    expect(await chapters.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(faults).toEqual([]);
   });
 
   describe('the controls', () => {
@@ -376,8 +397,8 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
         expect(focused.outline).toBe('solid 3px');
       }
       expect(names).toEqual([
-        ...['Start', 'Position', 'Play', 'Turn the sound off', 'Volume', 'Captions'],
-        ...['Settings', 'Share', 'Picture in picture', 'Full screen'],
+        ...['Start', 'Position', 'Play', 'Turn the sound off', 'Volume', 'Chapters'],
+        ...['Captions', 'Settings', 'Share', 'Picture in picture', 'Full screen'],
       ]);
     });
 
@@ -430,7 +451,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       await touch('touchStart', 0.25);
       for (const share of [0.3, 0.4, 0.5]) await touch('touchMove', share);
       await preview.waitFor({ state: 'visible' });
-      expect(await preview.textContent()).toBe('0:10');
+      expect(await preview.textContent()).toBe('0:10 Groups & rings');
       const box = await preview.boundingBox();
       expect(box && box.x >= 0 && box.x + box.width <= 360 && box.y + box.height <= y + 1).toBe(true);
       await touch('touchEnd');

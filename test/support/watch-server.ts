@@ -33,7 +33,7 @@ export async function startWatchServer() {
      * Takes clips through the real operations.
      *
      * @param clips by flavor
-     * @param texts captions, WebVTT or SubRip, by language
+     * @param texts WebVTT or SubRip: captions by language, other files by flavor
      * @returns the path of the watch page
      */
     async published(clips: Record<string, ClipOptions>, texts: Record<string, string> = {}): Promise<string> {
@@ -41,11 +41,12 @@ export async function startWatchServer() {
       for (const [flavor, options] of Object.entries(clips)) tracks[flavor] = await clip(options);
       const eventId = await bench.addEvent(tracks);
       let position = Object.keys(tracks).length;
-      for (const [language, text] of Object.entries(texts)) {
-        const path = join(clipFolder(), `${eventId}-${language}.txt`);
+      for (const [name, text] of Object.entries(texts)) {
+        const path = join(clipFolder(), `${eventId}-${position}.txt`);
         await writeFile(path, text);
-        await bench.addTrack(eventId, position, 'captions/source', path);
-        const track = bench.database.updateTable('tracks').set({ tags: [`lang:${language}`] });
+        const isFlavor = name.includes('/');
+        await bench.addTrack(eventId, position, isFlavor ? name : 'captions/source', path);
+        const track = bench.database.updateTable('tracks').set({ tags: isFlavor ? [] : [`lang:${name}`] });
         await track.where('event_id', '=', eventId).where('position', '=', position).execute();
         position += 1;
       }

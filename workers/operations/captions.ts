@@ -4,20 +4,20 @@ import type { Database } from '#platform/database/kysely.ts';
 import { cutCaptions, readCaptions } from '#platform/media/captions.ts';
 import { type KeptPart, lengthOf } from '#platform/media/cutting.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
-import { CAPTIONS } from '#publications/publication.ts';
+import { CAPTIONS, CHAPTERS, flavorOf } from '#publications/publication.ts';
 import type { Operation } from './operation.ts';
 import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 /** Ten times the words of a whole day. */
 const MAX_BYTES = 2 ** 24;
-const UNREADABLE = 'The captions are left out: the file is not WebVTT or SubRip, or has no captions.';
-const TOO_LARGE = `The captions are left out: the file is larger than ${MAX_BYTES / 2 ** 20} MiB.`;
+const UNREADABLE = 'the file is not WebVTT or SubRip, or has no captions.';
+const TOO_LARGE = `the file is larger than ${MAX_BYTES / 2 ** 20} MiB.`;
 
 type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];
 
 /**
- * Converts the captions that clients sent to WebVTT, with times that match the cut. Unreadable captions are left out
- * with a warning, since the recording is useful without them.
+ * Converts the captions and chapters that clients sent to WebVTT, with times that match the cut. Unreadable ones are left
+ * out with a warning, since the recording is useful without them.
  */
 export const captions: Operation = {
   name: 'captions',
@@ -30,7 +30,8 @@ export const captions: Operation = {
     for (const track of tracks) {
       const tooLarge = track.size > MAX_BYTES;
       const text = tooLarge ? undefined : readCaptions(await readFile(await open(track.object_key)));
-      warnings.set(track.id, text === undefined ? [tooLarge ? TOO_LARGE : UNREADABLE] : []);
+      const reason = tooLarge ? TOO_LARGE : UNREADABLE;
+      warnings.set(track.id, text === undefined ? [`The ${nameOf(track)} are left out: ${reason}`] : []);
       if (text === undefined) log.warn({ track: track.id, tooLarge }, 'captions are left out');
       const kept = text && parts ? cutCaptions(text, parts) : text;
       if (kept === undefined) continue;
@@ -54,7 +55,12 @@ function captionTracks(database: Database, eventId: string) {
     .select(['id', 'position', 'flavor', 'tags', 'size', 'object_key'])
     .where('event_id', '=', eventId)
     .where('is_media', '=', false)
-    .where((eb) => eb.or([eb('flavor', 'like', 'captions/%'), eb('mediatype', '=', CAPTIONS_TYPE)]))
+    .where((eb) =>
+      eb.or([
+        eb('mediatype', '=', CAPTIONS_TYPE),
+        ...['captions/%', 'chapters/%', '%/chapters'].map((pattern) => eb('flavor', 'like', pattern)),
+      ]),
+    )
     .orderBy('position')
     .execute();
 }
@@ -70,15 +76,21 @@ function factsOf(track: CaptionTrack, others: readonly { filename: string }[]) {
   const language = languageIn(tags)
     ?.replaceAll(/[^A-Za-z0-9-]+/g, '-')
     .slice(0, 35);
-  const stem = language ? `captions-${language}` : 'captions';
+  const name = nameOf(track);
+  const stem = language ? `${name}-${language}` : name;
   const taken = others.some(({ filename }) => filename === `${stem}.vtt`);
   return {
     position: track.position,
-    flavor: CAPTIONS,
+    flavor: name === 'chapters' ? CHAPTERS : CAPTIONS,
     filename: `${taken ? `${stem}-${track.position + 1}` : stem}.vtt`,
     mediatype: CAPTIONS_TYPE,
     tags,
   };
+}
+
+function nameOf({ flavor }: Pick<CaptionTrack, 'flavor'>): 'chapters' | 'captions' {
+  const { type, subtype } = flavorOf({ flavor });
+  return type === 'chapters' || subtype === 'chapters' ? 'chapters' : 'captions';
 }
 
 /**

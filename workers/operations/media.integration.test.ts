@@ -332,7 +332,7 @@ describe('captions', () => {
   }
 
   async function prepared(eventId: string) {
-    const elements = (await bench.elementsOf(eventId)).filter(({ flavor }) => flavor === 'captions/delivery');
+    const elements = (await bench.elementsOf(eventId)).filter(({ mediatype }) => mediatype === 'text/vtt');
     return Promise.all(elements.map(async (each) => ({ ...each, text: String(await bench.bytesOf(each.object_key)) })));
   }
   const warningsOf = async (eventId: string) =>
@@ -344,6 +344,8 @@ describe('captions', () => {
       ['captions/vtt+auto-en-GB', [], SRT],
       ['captions/srt+fr', ['lang:de', 'b'], SRT],
       ['captions/source', [], SRT],
+      ['chapters/source', ['lang:en'], VTT],
+      ['presenter/chapters', [], SRT],
     );
     await perform(eventId, captions);
     const facts = { kind: 'attachment', flavor: 'captions/delivery', mediatype: 'text/vtt', text: VTT };
@@ -352,6 +354,8 @@ describe('captions', () => {
       { ...facts, filename: 'captions-en-GB.vtt', tags: ['lang:en-GB', 'generator-type:auto'] },
       { ...facts, filename: 'captions-de-4.vtt', tags: ['lang:de', 'b'] },
       { ...facts, filename: 'captions.vtt', tags: [] },
+      { ...facts, flavor: 'chapters/delivery', filename: 'chapters-en.vtt', tags: ['lang:en'] },
+      { ...facts, flavor: 'chapters/delivery', filename: 'chapters.vtt', tags: [] },
     ]);
     expect(await warningsOf(eventId)).toEqual([]);
   });
@@ -371,14 +375,17 @@ describe('captions', () => {
   });
 
   it('leaves out what nobody can read, says so, and takes it back once it is replaced', async () => {
-    const texts = ['Hello', VTT, VTT].map((text) => ['captions/source', [], text] as [string, string[], string]);
-    const eventId = await eventWith(...texts);
+    const eventId = await eventWith(
+      ['captions/source', [], 'Hello'],
+      ['captions/source', [], VTT],
+      ['chapters/source', [], VTT],
+    );
     await updateTracks(eventId, { size: 2 ** 24 + 1 }, 3);
     await perform(eventId, captions);
     expect(await prepared(eventId)).toHaveLength(1);
     expect(await warningsOf(eventId)).toEqual([
       'The captions are left out: the file is not WebVTT or SubRip, or has no captions.',
-      'The captions are left out: the file is larger than 16 MiB.',
+      'The chapters are left out: the file is larger than 16 MiB.',
     ]);
     await updateTracks(eventId, { size: VTT.length }, 3);
     await perform(eventId, captions);
@@ -387,10 +394,10 @@ describe('captions', () => {
   });
 
   it('and previews leave each other in peace, and what a run prepared is replaced by the next', async () => {
-    const eventId = await eventWith(['captions/source', [], VTT]);
+    const eventId = await eventWith(['captions/source', [], VTT], ['chapters/source', [], VTT]);
     await perform(eventId, captions, preview, captions, preview);
     expect((await flavorsOf(eventId)).sort()).toEqual([
-      'captions/delivery',
+      ...['captions/delivery', 'chapters/delivery'],
       ...['presenter/player+preview', 'presenter/search+preview', 'presenter/timeline+preview'],
     ]);
   });

@@ -3,7 +3,7 @@ import { type Insertable, sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import type { KeptPart } from '#platform/media/cutting.ts';
-import { CAPTIONS, flavorOf, PLAYLIST } from '#publications/publication.ts';
+import { CAPTIONS, CHAPTERS, flavorOf, PLAYLIST } from '#publications/publication.ts';
 import { releaseElements } from '#publications/publish.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
 
@@ -91,7 +91,7 @@ export interface PreparedElement extends Omit<ElementFacts, 'id'> {
 
 /**
  * Writes the elements that an operation prepared, replaces those of an earlier run that are not yet published, and
- * releases their objects. Captions are attachments too, but prepared by another operation than images.
+ * releases their objects. Captions and chapters are attachments too, but prepared by another operation than images.
  *
  * @param options.keeps the earlier elements that belong to the same result
  */
@@ -108,7 +108,7 @@ export async function replacePrepared(
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
     .where('kind', '=', kind)
-    .where('flavor', what === 'captions' ? '=' : '<>', CAPTIONS)
+    .where('flavor', what === 'captions' ? 'in' : 'not in', [CAPTIONS, CHAPTERS])
     .where(sql<boolean>`id <> ALL(${keeps}::uuid[])`)
     .returning('object_key')
     .execute();

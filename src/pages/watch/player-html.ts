@@ -5,7 +5,7 @@ import type { FileAddress } from '../urls/relative-urls.ts';
 import { clock } from './browser/clock.js';
 import { icon } from './player-icons.ts';
 import type { PlayedMedia, Player } from './player-media.ts';
-import { type PlayerLinks, settingsHtml, shareHtml } from './player-panels.ts';
+import { chaptersHtml, type PlayerLinks, settingsHtml, shareHtml } from './player-panels.ts';
 
 /** The recording with its controls. Without scripts, each medium shows the controls of the browser. */
 export function playerHtml(player: Player, links: PlayerLinks): Html {
@@ -55,12 +55,12 @@ function mediaAttributes(media: PlayedMedia, addressOf: FileAddress): Html {
   )}`;
 }
 
-function tracksHtml({ leads }: PlayedMedia, { captions }: Player): Html | '' {
-  if (!leads || captions.length === 0) return '';
+function tracksHtml({ leads }: PlayedMedia, { captions, chaptersUrl }: Player): Html | '' {
+  if (!leads) return '';
   return html`${captions.map(
     ({ url, language, label }) =>
       html`<track kind="captions" src="${url}"${language ? html` srclang="${language}"` : ''} label="${label}">`,
-  )}`;
+  )}${chaptersUrl ? html`<track kind="chapters" src="${chaptersUrl}">` : ''}`;
 }
 
 /** Formats a flavor: `presenter/delivery` becomes `Presenter`. */
@@ -76,6 +76,7 @@ function barHtml(player: Player, links: PlayerLinks): Html {
   return html`<div class="bar" data-part="bar" hidden>
 <div class="seek">
 <input type="range" data-part="seek" aria-label="Position" min="0" max="${seconds}" step="0.01" value="0">
+<div class="marks" data-part="marks" aria-hidden="true"></div>
 <div class="preview" data-part="preview" aria-hidden="true" hidden${
     timeline
       ? html` data-sheet="${timeline.url}" data-count="${timeline.imageCount}" data-columns="${timeline.columns}" data-rows="${timeline.rows}" data-width="${timeline.tileWidth}" data-height="${timeline.tileHeight}" data-interval="${timeline.intervalMs}"`
@@ -87,6 +88,7 @@ function barHtml(player: Player, links: PlayerLinks): Html {
 <button type="button" data-part="mute" aria-label="Turn the sound off" aria-keyshortcuts="m" title="Sound (m)">${icon('sound', 'is-on')}${icon('silence', 'is-off')}</button>
 <input type="range" data-part="volume" aria-label="Volume" min="0" max="1" step="0.05" value="1">
 <p class="time" data-part="time">0:00 / ${clock(seconds)}</p>
+${player.chaptersUrl ? chaptersHtml() : ''}
 ${captions.length > 0 ? captionsHtml(captions) : ''}
 ${settingsHtml(player)}
 ${shareHtml(links)}

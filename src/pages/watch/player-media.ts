@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { findWatchableRecording } from '#publications/publication.queries.ts';
 import {
+  CHAPTERS,
   captionsOf,
   elementsOf,
   flavorOf,
@@ -49,6 +50,8 @@ export interface Player {
   /** The preview pictures of the position bar. */
   timeline: (z.infer<typeof TimelineProperties> & { url: string }) | undefined;
   captions: CaptionsChoice[];
+  /** The address of the chapters: the first list, if there are several. */
+  chaptersUrl: string | undefined;
   /** The duration of the longest medium, or else of the event, in milliseconds. */
   duration: number;
 }
@@ -76,6 +79,7 @@ export function playerOf(recording: PublishedRecording, addressOf: FileAddress):
   if (!leader) return undefined;
   const heard = leader.has_audio ? leader : played.find(({ has_audio }) => has_audio);
 
+  const chapters = elementsOf(recording, 'attachment').find(({ flavor }) => flavor === CHAPTERS);
   const imageUrl = (subtype: string, of?: PublicationElement) => {
     const image = findImage(recording, subtype, of);
     return image && addressOf(image);
@@ -94,6 +98,7 @@ export function playerOf(recording: PublishedRecording, addressOf: FileAddress):
     imageUrl: imageUrl('waveform', listened) ?? imageUrl('player+preview'),
     timeline: timelineOf(recording, addressOf, leader),
     captions: captionChoices(recording, addressOf),
+    chaptersUrl: chapters && addressOf(chapters),
     duration: leader.duration ?? recording.duration ?? 0,
   };
 }

@@ -28,6 +28,12 @@ ${screens.length === 2 ? LAYOUTS : ''}
 </div>`;
 }
 
+/** The button of the chapters, and their panel. The script fills in the list. */
+export function chaptersHtml(): Html {
+  return html`<button type="button" data-part="chapters-button" aria-label="Chapters" aria-expanded="false" aria-controls="chapters" title="Chapters" hidden>${icon('chapters')}</button>
+<div class="panel" id="chapters" role="group" aria-label="Chapters" hidden><ol data-part="chapters"></ol></div>`;
+}
+
 function languagesHtml(captions: Player['captions']): Html | '' {
   if (captions.length === 0) return '';
   return html`<select data-part="language" aria-label="Language of the captions"${raw(captions.length === 1 ? ' hidden' : '')}>${captions.map(

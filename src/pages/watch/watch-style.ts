@@ -42,6 +42,7 @@ ul small { color: var(--faint); }
 .notice { margin: 0; padding: .7rem 1.25rem; background: #7a1f1f; text-align: center; }
 .bar { position: relative; max-width: 120rem; margin: 0 auto; padding: .35rem .9rem .6rem; }
 .seek { position: relative; }
+.marks span { position: absolute; top: .55rem; width: 2px; height: .5rem; margin-left: -1px; background: #fff; pointer-events: none; }
 .buttons { display: flex; align-items: center; gap: .35rem; }
 .time { margin: 0 auto 0 .5rem; font-variant-numeric: tabular-nums; white-space: nowrap; font-size: .92rem; }
 button, select { font: inherit; color: #fff; background: none; border: 0; border-radius: .4rem; height: 2.5rem; cursor: pointer; }
@@ -56,6 +57,10 @@ button[aria-expanded="true"] { background: #ffffff22; }
 .panel input { flex: 1; min-width: 0; padding: .4rem .6rem; border: 1px solid #ffffff4d; border-radius: .4rem; background: #0b0d10; color: #fff; font: inherit; font-size: .85rem; text-overflow: ellipsis; }
 .panel .wide { width: 100%; margin: .3rem 0 .5rem; background: #ffffff1a; }
 .panel .wide:hover { background: #ffffff33; }
+.panel ol { list-style: none; margin: 0; padding: 0; }
+.panel ol button { display: flex; align-items: baseline; gap: .7rem; width: 100%; height: auto; min-height: 2.75rem; padding: .45rem .3rem; text-align: start; }
+.panel ol time { min-width: 3.2rem; color: #b9c2cf; font-variant-numeric: tabular-nums; text-align: end; }
+.panel [aria-current] { font-weight: 600; box-shadow: inset 3px 0 var(--accent); }
 .panel p { margin: 0; min-height: 1.5em; font-size: .9rem; }
 .player:not(:has(video)) .panel { inset: 100% .9rem auto auto; }
 option { color: #1d2129; background: #fff; }

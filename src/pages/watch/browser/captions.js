@@ -7,7 +7,7 @@ import { findPart } from './player-parts.js';
  * @param {PlayerParts} parts
  */
 export function showCaptions({ player, leader }) {
-  const tracks = [...leader.textTracks];
+  const tracks = [...leader.textTracks].filter(({ kind }) => kind === 'captions');
   if (tracks.length === 0) return;
   const button = findPart(player, 'captions', HTMLButtonElement);
   const choice = findPart(player, 'language', HTMLSelectElement);

@@ -1,4 +1,5 @@
 import { showCaptions } from './captions.js';
+import { showChapters } from './chapters.js';
 import { addControls } from './controls.js';
 import { addKeys } from './keyboard.js';
 import { addOtherScreens } from './other-screens.js';
@@ -50,5 +51,5 @@ for (const player of document.querySelectorAll('[data-player]')) {
   addOtherScreens(parts);
   showCaptions(parts);
   addKeys(parts);
-  showTimelinePreview(parts);
+  showTimelinePreview(parts, showChapters(parts));
 }

@@ -2,8 +2,13 @@
 import { clock } from './clock.js';
 import { findPart } from './player-parts.js';
 
-/** Shows a preview of the position under the pointer, as the data attributes describe it. @param {PlayerParts} parts */
-export function showTimelinePreview({ player, seek }) {
+/**
+ * Shows a preview of the position under the pointer, as the data attributes describe it.
+ *
+ * @param {PlayerParts} parts
+ * @param {(seconds: number) => string} chapterAt the title of a chapter
+ */
+export function showTimelinePreview({ player, seek }, chapterAt) {
   const preview = findPart(player, 'preview', HTMLElement);
   const [picture, label] = preview.children;
   if (!(picture instanceof HTMLElement) || !(label instanceof HTMLElement)) return;
@@ -20,7 +25,7 @@ export function showTimelinePreview({ player, seek }) {
     const box = seek.getBoundingClientRect();
     const share = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
     const seconds = share * Number(seek.max);
-    label.textContent = clock(seconds);
+    label.textContent = `${clock(seconds)} ${chapterAt(seconds)}`.trim();
     if (sheet) {
       const tile = Math.min(count - 1, Math.floor((seconds * 1000) / intervalMs));
       const [column, row] = [tile % columns, Math.floor(tile / columns)];
