@@ -40,6 +40,8 @@ export interface Treatment {
   canCopy: boolean;
   demuxer: string;
   cut?: Cut | undefined;
+  /** The maximum bit rate of encoded pictures, in bits per second; by default, by their size. */
+  maxBitRate?: number | undefined;
 }
 
 export const USUAL_QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
@@ -66,14 +68,14 @@ export function planVideo(
   video: VideoStream,
   quality: VideoQuality,
   size: Size,
-  { canCopy, demuxer, cut }: Treatment,
+  { canCopy, demuxer, cut, maxBitRate }: Treatment,
 ): StreamPlan {
   const { index } = video;
   if (canCopy && isPlayable(video, demuxer)) {
     return { index, copy: true, bitRate: null, options: ['-c:v', 'copy'] };
   }
   const rate = deliveryRate(video);
-  const cap = Math.max(1_000_000, Math.round(size.width * size.height * rate * 0.12));
+  const cap = maxBitRate ?? Math.max(1_000_000, Math.round(size.width * size.height * rate * 0.12));
   // Cuts after deinterlacing, which builds pictures from their neighbours.
   const filters = [...pictureFilters(video, size), ...(cut?.pictureFilters ?? []), 'format=yuv420p'];
   const codec = [

@@ -32,6 +32,16 @@ describe('a ladder', () => {
     expect(copied('720,360')).toEqual([false, false]);
   });
 
+  it('fits lower renditions for slow lines into 1 Mbit/s, but not the best of a small source', () => {
+    const rates = (video: Partial<VideoStream>, heights?: string) =>
+      ladder({ codec: 'vp9', ...video }, heights).map((rendition) => rendition.video?.bitRate ?? 0);
+    const [best = 0, middle = 0, lowest = 0] = rates({});
+    expect(best).toBeGreaterThan(middle);
+    expect([middle, lowest]).toEqual([2_764_800, 350_000]);
+    expect(rates({ width: 480, height: 360 })).toEqual([1_000_000]);
+    expect(rates({ width: 1080, height: 1920 }, 'source,360').at(-1)).toBe(350_000);
+  });
+
   it('has two rates of sound alone, unless the source has the lower one', () => {
     const rates = (bitRate: number, codec: string) =>
       ladder(undefined, undefined, { ...AUDIO, codec, bitRate }).map(({ audio }) => audio?.bitRate);

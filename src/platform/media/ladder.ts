@@ -45,6 +45,8 @@ export interface Ladder {
 
 /** The bit rates of sound without pictures, in bits per second. */
 const SOUND_RATES = [128_000, 64_000];
+/** Two tracks of this bit rate, one with sound, play on a line of 1 Mbit/s without a pause, whatever they show. */
+const SLOW_LINE = { height: 360, maxBitRate: 350_000 };
 const LARGEST = { width: 3840, height: 3840 };
 
 /**
@@ -76,7 +78,11 @@ export function planLadder(
   if (video) {
     const renditions = sizesOf(video, heights).map((size, rank) => ({
       ...{ rank, size },
-      video: planVideo(video, quality, size, { ...how, canCopy: how.canCopy && rank === 0 && isWhole(video, size) }),
+      video: planVideo(video, quality, size, {
+        ...how,
+        canCopy: how.canCopy && rank === 0 && isWhole(video, size),
+        maxBitRate: rank > 0 && shortOf(size) <= SLOW_LINE.height ? SLOW_LINE.maxBitRate : undefined,
+      }),
       audio: audio && planSound(audio, how),
     }));
     return { format: 'mp4', mediatype: 'video/mp4', extension: 'mp4', renditions };
@@ -93,12 +99,16 @@ export function planLadder(
 /** Returns the sizes of the pictures, largest first, in the proportions of the source. */
 function sizesOf(video: VideoStream, heights: readonly Height[]): Size[] {
   const whole = fitInto(video, LARGEST);
-  const short = Math.min(whole.width, whole.height);
+  const short = shortOf(whole);
   const chosen = new Set(heights.map((height) => (height === 'source' ? short : height)));
   const fitting = [...chosen].filter((height) => height <= short).sort((a, b) => b - a);
   return (fitting.length > 0 ? fitting : [short]).map((height) =>
     height === short ? whole : fitInto(video, boxOf(whole, height / short)),
   );
+}
+
+function shortOf({ width, height }: Size): number {
+  return Math.min(width, height);
 }
 
 function boxOf({ width, height }: Size, factor: number): Size {
