@@ -20,10 +20,13 @@ const MAX_KEYFRAME_SECONDS = 10;
 /** The progress of all renditions when the best one has been copied. */
 const COPIED_SHARE = 0.1;
 
-/** Fragments of about six seconds that begin with key frames, and an index of them at the front. */
+/**
+ * Fragments of about two seconds that begin with key frames, and an index of them at the front. On a slow line, a picture
+ * appears when the first fragment has been loaded.
+ */
 export const FRAGMENTED = [
   ...['-movflags', '+frag_keyframe+delay_moov+default_base_moof+global_sidx'],
-  ...['-min_frag_duration', '5500000'],
+  ...['-min_frag_duration', '1500000'],
 ];
 /** Without pictures, the duration alone ends a fragment; with copied pictures, it limits the memory of the writer. */
 const LONGEST_FRAGMENT = { sound: '6000000', copied: '15000000' };
