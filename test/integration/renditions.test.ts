@@ -1,5 +1,6 @@
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Delivery, deliver, deliverCopy } from '#platform/media/encode-delivery.ts';
 import { indexFile } from '#platform/media/fragment-index.ts';
@@ -106,6 +107,18 @@ describe('a playlist', () => {
     for (const [, at = 0] of ranges) expect(bytes.toString('latin1', at + 4, at + 8)).toBe('moof');
     const again = await app.anonymous(own, { headers: { 'If-None-Match': response.headers.get('ETag') ?? '' } });
     expect(again.status).toBe(304);
+  });
+
+  it('is compressed for who takes it, as another version of the same text', async () => {
+    const { own } = await publishRendition(app);
+    const read = (accept: string) => app.anonymous(own, { headers: { 'Accept-Encoding': accept } });
+    const [plain, gzipped] = [await read('identity'), await read('gzip, br')];
+    expect([plain, gzipped].map(({ headers }) => headers.get('Content-Encoding'))).toEqual([null, 'gzip']);
+    expect(gzipped.headers.get('Vary')).toContain('Accept-Encoding');
+    expect(gzipped.headers.get('ETag')).not.toBe(plain.headers.get('ETag'));
+    const bytes = Buffer.from(await gzipped.arrayBuffer());
+    expect(bytes).toHaveLength(Number(gzipped.headers.get('Content-Length')));
+    expect(gunzipSync(bytes).toString()).toBe(await plain.text());
   });
 
   it('that was signed signs what it names, for the same time and client', async () => {

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { notFound } from '../errors/errors.ts';
 import { matchesNone, strongEtag } from './etag.ts';
+import { compress, takesGzip } from './gzip.ts';
 
 interface Asset {
   type: string;
@@ -18,8 +17,6 @@ interface Encoded {
   content: Uint8Array<ArrayBuffer>;
   etag: string;
 }
-
-const compress = promisify(gzip);
 
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
@@ -42,7 +39,7 @@ export class Assets {
   async answer(c: Context, name: string): Promise<Response> {
     const asset = await this.#find(name);
     if (!asset) throw notFound();
-    const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(c.req.header('Accept-Encoding') ?? '');
+    const isGzipped = takesGzip(c);
     const { content, etag } = isGzipped ? asset.gzipped : asset.plain;
     const headers = {
       ETag: etag,
