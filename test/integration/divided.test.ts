@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { advance, type Control, type Ending } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
@@ -190,12 +191,8 @@ describe('the encoding of a recording with enough work', () => {
       { filename: 'presenter.mp4', frame_count: 350, height: 240 },
     ]);
     for (const { publication_id } of elements) expect(publication_id).not.toBeNull();
-    const divisions = await app.database
-      .selectFrom('changes')
-      .select('data')
-      .where('event_id', '=', id)
-      .where((eb) => eb(eb.ref('data', '->>').key('pieces'), 'is not', null))
-      .execute();
+    const { rows: divisions } = await sql<{ data: object }>`
+      SELECT data FROM changes WHERE event_id = ${id} AND data ? 'pieces'`.execute(app.database);
     expect(divisions.map(({ data }) => data)).toMatchObject([
       { operation: 'encode', operation_state: 'running', pieces: 8 },
     ]);

@@ -38,7 +38,7 @@ export async function insertPublication(
 
 type ElementValues = Partial<Insertable<PublicationElement>> & {
   event_id: string;
-  kind: 'media' | 'attachment' | 'metadata';
+  kind: 'media' | 'attachment' | 'metadata' | 'piece';
 };
 
 /** Stores bytes as an object and enters them as an element: prepared, or published when a publication is given. */
