@@ -228,7 +228,7 @@ describe('lanes', () => {
   /** An operation that is ready, on an event with these recordings; `null` for one that nobody has inspected. */
   async function ready(operation: string, ...frameCounts: (number | null)[]): Promise<string> {
     const { eventId } = await startTestWorkflow(db.database, [operation]);
-    const file = { flavor: 'presenter/source', filename: 'a.webm', mediatype: 'video/webm' };
+    const file = { flavor: 'presenter/source', filename: 'a.ts', mediatype: 'video/mp2t' };
     for (const [position, frameCount] of frameCounts.entries()) {
       const duration = frameCount && frameCount * 40;
       const streams = frameCount && JSON.stringify([{ ...FOUR_K, frameCount }]);
@@ -241,7 +241,7 @@ describe('lanes', () => {
     return eventId;
   }
 
-  test('encoding hours in 4K goes to a lane of its own, which nothing else waits in', async () => {
+  test('encoding hours in 4K goes to a lane of its own, which nothing else waits in, unless it can be divided', async () => {
     const cases: [string, string, ...(number | null)[]][] = [
       ['heavy', 'encode', 250],
       ['long', 'encode', 250, 1_000_000],
@@ -252,6 +252,13 @@ describe('lanes', () => {
       ['light', 'unknown'],
     ];
     for (const [, operation, ...frameCounts] of cases) await ready(operation, ...frameCounts);
+    cases.push(['heavy', 'encode']);
+    const divisible = await ready('encode', 1_000_000);
+    await db.database
+      .updateTable('tracks')
+      .set({ mediatype: 'video/webm' })
+      .where('event_id', '=', divisible)
+      .execute();
     await assignLanes(db.database, createLaneChoice(db.database, operations));
     const deliveries = await takeDeliveries(db.database, LANES);
     const inOrder = deliveries.toSorted((a, b) => a.operationId - b.operationId);

@@ -40,9 +40,12 @@ export interface RunningOperation extends Work {
 /** Reads running operations, the oldest first. */
 export async function runningOperations(db: Queryable, limit: number): Promise<WorkList<RunningOperation>> {
   const { rows } = await sql<RunningOperation & { count: number }>`
-    SELECT count(*) OVER () AS count, w.event_id AS "eventId", e.title, w.id AS "workflowId", o.operation, o.progress,
+    SELECT count(*) OVER () AS count, w.event_id AS "eventId", e.title, w.id AS "workflowId",
+      o.operation || coalesce(', piece ' || (o.position + 1) || ' of ' || (SELECT count(*) FROM workflow_operations piece
+        WHERE piece.parent_id = parent.id), '') AS operation, coalesce(parent.progress, o.progress) AS progress,
       coalesce(o.worker, '') AS worker, coalesce(o.claimed_at, o.heartbeat_at) AS since, o.attempts + 1 AS attempt, w.state
     FROM workflow_operations o JOIN workflows w ON w.id = o.workflow_id JOIN events e ON e.id = w.event_id
+      LEFT JOIN workflow_operations parent ON parent.id = o.parent_id
     WHERE o.state = 'running' ORDER BY since, o.id LIMIT ${limit}`.execute(db);
   return workList(rows);
 }
@@ -69,7 +72,7 @@ export async function queuedRecordings(db: Queryable, limit: number): Promise<Wo
     SELECT first.count, w.event_id AS "eventId", e.title, w.id AS "workflowId", first.operation, first.reason,
       CASE WHEN first.not_before > now() THEN first.not_before END AS "notBefore",
       coalesce((SELECT max(before.finished_at) FROM workflow_operations before
-        WHERE before.workflow_id = w.id AND before.position < first.position), w.created_at) AS since
+        WHERE before.workflow_id = w.id AND before.parent_id IS NULL AND before.position < first.position), w.created_at) AS since
     FROM first JOIN workflows w ON w.id = first.workflow_id JOIN events e ON e.id = w.event_id
     ORDER BY since, first.id`.execute(db);
   return workList(rows);

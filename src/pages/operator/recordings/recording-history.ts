@@ -138,12 +138,16 @@ function row(operation: OperationStory, x: (at: Date) => number): Html {
   const { description, attempts, reason, log, onFailure } = operation;
   const spent = attempts.reduce((sum, { start, end }) => sum + end.getTime() - start.getTime(), 0);
   return html`<li><div class="name"><strong>${operation.operation}</strong>${onFailure ? html` <span class="faint">on failure</span>` : ''} <span class="faint">${description}</span></div>
-<div>${stateOf(operation.state)}${attempts.length > 0 ? html` <span class="faint">${spanOf(spent)}${attempts.length > 1 ? `, ${count(attempts)} attempts` : ''}</span>` : ''}</div>
+<div>${stateOf(operation.state)}${attempts.length > 0 ? html` <span class="faint">${spanOf(spent)}${attempts.length > 1 ? `, ${count(attempts)} attempts` : ''}</span>` : ''}${operation.pieces ? html` <span class="faint">${piecesText(operation.pieces)}</span>` : ''}</div>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${attempts.map(words).join('; ') || 'not started'}"><rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="3"/>${attempts.map((attempt) => bar(attempt, x))}</svg>
 ${reason === null ? '' : html`<p class="${operation.state === 'failed' ? 'alarm' : 'faint'}">${reason}</p>`}
 ${failedAttempts(operation.id, attempts)}
 ${log ? html`<details id="log-${operation.id}"><summary>Last output of the tool</summary><pre tabindex="0">${log}</pre></details>` : ''}</li>
 `;
+}
+
+function piecesText({ total, done, workers }: NonNullable<OperationStory['pieces']>): string {
+  return `${done} of ${total} pieces done${workers.length > 0 ? `, on ${workers.join(', ')}` : ''}`;
 }
 
 function bar(attempt: Attempt, x: (at: Date) => number): Html {

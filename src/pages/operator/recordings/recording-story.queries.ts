@@ -27,6 +27,8 @@ export interface OperationStory {
   reason: string | null;
   log: string | null;
   onFailure: boolean;
+  /** The pieces of the operation, while it has any. */
+  pieces: { total: number; done: number; workers: string[] } | null;
   attempts: Attempt[];
 }
 
@@ -87,8 +89,12 @@ async function workflowsOf(db: Queryable, id: string): Promise<WorkflowStory[]> 
     SELECT w.id, w.title, w.state, w.creator, w.request_id AS "requestId", w.created_at AS start,
       w.finished_at AS "end", w.reason,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'operation', o.operation, 'description', o.description,
-          'state', o.state, 'reason', o.reason, 'log', o.log, 'onFailure', o.on_failure,
+          'state', CASE o.state WHEN 'divided' THEN 'running' ELSE o.state END, 'reason', o.reason, 'log', o.log, 'onFailure', o.on_failure,
           'worker', o.worker, 'start', o.claimed_at, 'end', o.finished_at,
+          'pieces', (SELECT CASE WHEN count(*) > 0 THEN jsonb_build_object('total', count(*),
+              'done', count(*) FILTER (WHERE p.state = 'succeeded'),
+              'workers', coalesce(jsonb_agg(p.worker ORDER BY p.worker) FILTER (WHERE p.state = 'running'), '[]')) END
+            FROM workflow_operations p WHERE p.parent_id = o.id),
           'past', (SELECT coalesce(jsonb_agg(jsonb_build_object('outcome', a.outcome, 'times', a.times,
               'worker', a.worker, 'reason', a.reason, 'start', a.started_at, 'end', a.ended_at) ORDER BY a.id), '[]')
             FROM workflow_attempts a WHERE a.operation_id = o.id)) ORDER BY o.position), '[]')
