@@ -111,34 +111,19 @@ export class RangeReader {
   }
 
   async #send(object: ServedObject, { start, end }: ByteRange, response: ServerResponse, until: AbortSignal) {
+    let ahead = FIRST_BLOCKS;
     for (let at = start; at <= end; ) {
       const first = Math.floor(at / BLOCK_BYTES);
-      const ahead = Math.floor((at - start) / BLOCK_BYTES);
-      const wanted = Math.min(Math.max(ahead, FIRST_BLOCKS), MOST_BLOCKS, Math.floor(end / BLOCK_BYTES) - first + 1);
-      const bytes = await this.#read(object, first, wanted, until);
+      const kept = this.#blocks.get(nameOf(object, first));
+      if (kept) this.#keep(nameOf(object, first), kept);
+      const most = Math.min(ahead, MOST_BLOCKS, Math.floor(end / BLOCK_BYTES) - first + 1);
+      const bytes = kept ?? (await this.#fetch(object, first, most, until));
+      // Kept bytes come so fast that a tool is sent more than it needs before it leaves.
+      if (!kept) ahead *= 2;
       const part = bytes.subarray(at - first * BLOCK_BYTES, end + 1 - first * BLOCK_BYTES);
       at += part.length;
       if (!response.write(part)) await once(response, 'drain', { signal: until });
     }
-  }
-
-  /** Returns blocks of an object, of which it may have fewer than wanted. */
-  async #read({ key, size }: ServedObject, first: number, wanted: number, until: AbortSignal): Promise<Uint8Array> {
-    const nameOf = (block: number) => `${key} ${block}`;
-    const kept = this.#blocks.get(nameOf(first));
-    if (kept) {
-      this.#keep(nameOf(first), kept);
-      return kept;
-    }
-    let count = 1;
-    while (count < wanted && !this.#blocks.has(nameOf(first + count))) count += 1;
-    const start = first * BLOCK_BYTES;
-    const bytes = await this.#fetch(key, { start, end: Math.min(start + count * BLOCK_BYTES, size) - 1 }, until);
-    for (let i = 0; i < count; i++) {
-      // A copy, because a view would keep all the bytes.
-      this.#keep(nameOf(first + i), Uint8Array.from(bytes.subarray(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES)));
-    }
-    return bytes;
   }
 
   /** Keeps a block as the latest one. */
@@ -149,18 +134,31 @@ export class RangeReader {
     if (this.#blocks.size > KEPT_BLOCKS) this.#blocks.delete(oldest);
   }
 
-  async #fetch(key: string, range: ByteRange, until: AbortSignal): Promise<Uint8Array> {
+  /** Reads blocks from the storage: at most so many, and none that is kept. */
+  async #fetch(object: ServedObject, first: number, most: number, until: AbortSignal): Promise<Uint8Array> {
+    let count = 1;
+    while (count < most && !this.#blocks.has(nameOf(object, first + count))) count += 1;
+    const start = first * BLOCK_BYTES;
+    const bytes = new Uint8Array(Math.min(count * BLOCK_BYTES, object.size - start));
+    const range = { start, end: start + bytes.length - 1 };
     const limit = AbortSignal.any([until, AbortSignal.timeout(FETCH_MS)]);
-    const bytes = new Uint8Array(range.end - range.start + 1);
     let filled = 0;
-    for await (const chunk of await this.#options.storage.get(key, range, limit)) {
+    for await (const chunk of await this.#options.storage.get(object.key, range, limit)) {
       this.#bytesRead += chunk.length;
       bytes.set(chunk, filled);
       filled += chunk.length;
     }
     if (filled < bytes.length) throw new Error('The object storage sent less of an object than was asked for.');
+    for (let i = 0; i < count; i++) {
+      // A copy, because a view would keep all the bytes.
+      this.#keep(nameOf(object, first + i), Uint8Array.from(bytes.subarray(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES)));
+    }
     return bytes;
   }
+}
+
+function nameOf({ key }: ServedObject, block: number): string {
+  return `${key} ${block}`;
 }
 
 async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
