@@ -72,7 +72,8 @@ export function parseFragmentIndex(head: Buffer): FragmentIndex {
   throw new InvalidFragmentIndex('The file has no index of its fragments.');
 }
 
-function segmentsOf(sidx: Buffer, end: number): Segment[] {
+/** Reads the segments that a `sidx` box names; `end` is the first byte behind it. @throws {RangeError} */
+export function segmentsOf(sidx: Buffer, end: number): Segment[] {
   const timescale = sidx.readUInt32BE(16);
   const wide = sidx.readUInt8(8) > 0;
   const table = wide ? 36 : 28;

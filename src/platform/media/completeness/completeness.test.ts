@@ -42,6 +42,15 @@ function longBox(type: string, length: number): Buffer {
 
 const [FTYP, MOOV, MDAT] = [box('ftyp', 16), box('moov', 50), box('mdat', 100)];
 
+/** An index of fragments of these sizes, which follow it. */
+function sidx(...sizes: number[]): Buffer {
+  const index = box('sidx', 24 + 12 * sizes.length);
+  index.writeUInt16BE(sizes.length, 30);
+  for (const [i, size] of sizes.entries()) index.writeUInt32BE(size, 32 + 12 * i);
+  return index;
+}
+const FRAGMENT = concat(box('moof', 20), MDAT);
+
 function matroska(declared: number[], content: number | number[]): Buffer {
   const header = [0x1a, 0x45, 0xdf, 0xa3, 0x84, 0x42, 0x86, 0x81, 0x01, 0x18, 0x53, 0x80, 0x67, ...declared];
   return concat(Buffer.from(header), typeof content === 'number' ? Buffer.alloc(content) : Buffer.from(content));
@@ -100,6 +109,10 @@ it.each<[string, string, Uint8Array, RegExp]>([
   ['an MP4 cut in its media', 'mov', concat(FTYP, MOOV, MDAT).subarray(0, -50), CUT],
   ['an MP4 cut in a long part', 'mov', concat(MOOV, longBox('mdat', 1000)).subarray(0, -1), CUT],
   ['an MP4 without an index', 'mov', concat(FTYP, MDAT), /^cut: .*index is missing/],
+  ['an MP4 with indexed fragments', 'mov', concat(FTYP, MOOV, sidx(136, 136), FRAGMENT, FRAGMENT), WHOLE],
+  ['an MP4 cut in an indexed fragment', 'mov', concat(MOOV, sidx(136, 136), FRAGMENT, FRAGMENT).subarray(0, -1), CUT],
+  ['an MP4 cut behind its indexed fragments', 'mov', concat(MOOV, sidx(136), FRAGMENT, MDAT).subarray(0, -1), CUT],
+  ['an MP4 with an unreadable index', 'mov', concat(MOOV, box('sidx', 24).fill(255, 8), FRAGMENT), WHOLE],
   ['a Matroska file', 'matroska', matroska([0x01, 0, 0, 0, 0, 0, 0, 100], 100), WHOLE],
   ['a Matroska file that was cut', 'matroska', matroska([0x01, 0, 0, 0, 0, 0, 1, 0], 100), CUT],
   ['a live recording', 'matroska', matroska([0xff], [...CLUSTER, ...BLOCK]), WHOLE],
@@ -125,4 +138,15 @@ it.each<[string, string, Uint8Array, RegExp]>([
   ['an MP3 cut in a frame', 'mp3', mp3(417 * 101, 100).subarray(0, -100), CUT],
 ])('what is found of %s', async (_, demuxer, bytes, expected) => {
   expect(await found(demuxer, bytes)).toMatch(expected);
+});
+
+it('reads the index of fragments instead of each one', async () => {
+  const bytes = concat(FTYP, MOOV, sidx(...Array(500).fill(136)), ...Array(500).fill(FRAGMENT));
+  let reads = 0;
+  const read = async (target: Buffer, offset: number, length: number, position: number) => {
+    reads += 1;
+    return { bytesRead: bytes.copy(target, offset, position, position + length) };
+  };
+  expect(await checkComplete({ read, close: async () => undefined }, bytes.length, 'mov')).toBeUndefined();
+  expect(reads).toBe(4);
 });

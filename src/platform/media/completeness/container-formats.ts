@@ -1,7 +1,10 @@
 import type { ByteSource } from '../byte-source.ts';
+import { segmentsOf } from '../fragment-index.ts';
 import { BROKEN_OFF, CUT_SHORT, type Finding, NO_INDEX, read, readTail } from './truncation-finding.ts';
 
 const MAX_BOXES = 2_000_000;
+/** The largest index of fragments. */
+const MAX_INDEX_BYTES = 2 ** 20;
 
 /** Checks MP4 and QuickTime: boxes with lengths, one of which is the index. */
 export async function checkIso(file: ByteSource, size: number): Promise<Finding | undefined> {
@@ -17,8 +20,21 @@ export async function checkIso(file: ByteSource, size: number): Promise<Finding 
     if (type === 'moov') index = true;
     if (at + length > size && (type === 'moov' || type === 'moof' || type === 'mdat')) return CUT_SHORT;
     at += length;
+    if (type !== 'sidx' || !index) continue;
+    // An object storage takes seconds to answer for each of a thousand fragments.
+    const end = endOfFragments(await read(file, at - length, Math.min(length, MAX_INDEX_BYTES)), at);
+    if (end <= size) at = end;
   }
   return index ? undefined : NO_INDEX;
+}
+
+/** Returns the end of the last fragment that an index names; infinity for an unreadable one. */
+function endOfFragments(sidx: Buffer, end: number): number {
+  try {
+    return segmentsOf(sidx, end).reduce((sum, { offset, bytes }) => Math.max(sum, offset + bytes), end);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 function longBoxLength(header: Buffer): number {
