@@ -6,6 +6,7 @@ import { loadConfig, type OperationSettings } from '#platform/config/config.ts';
 import { detectMediaType } from '#platform/media/media-type.ts';
 import { FolderStorage } from '#platform/storage/folder.ts';
 import { objectKey } from '#platform/storage/object-keys.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import type { Operation } from '#workers/operations/operation.ts';
@@ -24,6 +25,8 @@ export interface PerformOptions {
   site?: Partial<OperationSettings>;
   /** Where its files are; of its own unless given. */
   folder?: string;
+  /** Reads from it; by default, from the bench's folder in place. */
+  storage?: ObjectStorage;
 }
 
 export type OperationBench = Awaited<ReturnType<typeof createOperationBench>>;
@@ -80,7 +83,8 @@ export async function createOperationBench() {
       const { signal = new AbortController().signal, site = {} } = options;
       const { folder = join(root, randomUUID()) } = options;
       await mkdir(folder, { recursive: true });
-      const workspace = new Workspace({ folder, storage, staging, signal, log: silentLogger });
+      const source = options.storage ?? storage;
+      const workspace = new Workspace({ folder, storage: source, staging, signal, log: silentLogger });
       const fractions: number[] = [];
       try {
         const commit = await operation.run({
@@ -106,6 +110,8 @@ export async function createOperationBench() {
         });
         workspace.keep();
         return fractions;
+      } catch (error) {
+        throw await workspace.causeOf(error);
       } finally {
         await workspace.close();
       }

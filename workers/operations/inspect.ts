@@ -13,11 +13,12 @@ const READ_BYTES = 2 ** 20;
 export const inspect: Operation = {
   name: 'inspect',
   lane: 'light',
-  async run({ eventId, database, tools, signal, log, open, progress }) {
+  async run({ eventId, database, tools, signal, log, open, locate, progress }) {
     const tracks = await sourceTracks(database, eventId);
     const found: { track: SourceTrack; info: MediaInfo; sha256: string }[] = [];
     for (const track of tracks) {
-      const path = await open(track.object_key);
+      // A checksum takes the whole file.
+      const path = await (track.sha256 ? locate : open)(track.object_key);
       const header = await probe(tools, path, { signal });
       assertPlausible(header);
       const info = await countFrames(tools, header, { signal });

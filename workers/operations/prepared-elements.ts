@@ -55,6 +55,7 @@ function madeRenditions(database: Database, { eventId, workflowId }: WorkflowRun
       'id',
       'track',
       'object_key',
+      'size',
       'duration',
       'width',
       'height',

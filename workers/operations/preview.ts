@@ -21,6 +21,8 @@ const TAGS = ['engage-download'];
 /** In pixels of the shorter side. */
 const LARGE_ENOUGH = 720;
 const RUN_LIMIT_MS = 3_600_000;
+/** A hundred seeks read some hundred megabytes. */
+const SEEKING_BYTES = 512 * 2 ** 20;
 
 type Image = Omit<PreparedElement, 'position'>;
 
@@ -39,7 +41,7 @@ export const preview: Operation = {
     const images: Image[] = [];
     for (const [done, track] of tracks.entries()) {
       const report = (fraction: number) => context.progress((done + fraction) / tracks.length);
-      const path = await context.open(sourceOf(track, renditions.get(track.position) ?? []));
+      const path = await openSource(context, track, renditions.get(track.position) ?? []);
       const info = await probe(tools, path, { signal });
       await watched({ path: context.folder, maxBytes: Number.POSITIVE_INFINITY }, signal, async (until) => {
         const stem = stems.get(track.id) ?? track.id;
@@ -52,10 +54,16 @@ export const preview: Operation = {
   },
 };
 
-/** Returns the smallest rendition that is large enough for a poster, or else the best one. */
-function sourceOf(track: SourceTrack, renditions: readonly MadeRendition[]): string {
+/** Opens the smallest rendition that is large enough for a poster, or else the best one, or the track. */
+function openSource(
+  { open, locate }: OperationContext,
+  track: SourceTrack,
+  renditions: readonly MadeRendition[],
+): Promise<string> {
   const large = renditions.filter(({ width, height }) => Math.min(width ?? 0, height ?? 0) >= LARGE_ENOUGH);
-  return (large.at(-1) ?? renditions[0] ?? track).object_key;
+  const rendition = large.at(-1) ?? renditions[0];
+  if (!rendition) return open(track.object_key);
+  return (rendition.size >= SEEKING_BYTES ? locate : open)(rendition.object_key);
 }
 
 async function imagesOf(

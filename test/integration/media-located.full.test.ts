@@ -1,0 +1,141 @@
+import { readFile, stat } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ffmpegArguments, recordingInput } from '#platform/media/ffmpeg-command.ts';
+import { probe } from '#platform/media/probe.ts';
+import { recognize } from '#platform/media/recording.ts';
+import { runTool } from '#platform/media/tools/run-tool.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
+import { RangeReader } from '#platform/storage/range-reader.ts';
+import { encode } from '#workers/operations/encode.ts';
+import { inspect } from '#workers/operations/inspect.ts';
+import type { Operation } from '#workers/operations/operation.ts';
+import { preview } from '#workers/operations/preview.ts';
+import { source } from '../support/bytes.ts';
+import { type ClipOptions, clip, testTools } from '../support/clips.ts';
+import { createOperationBench } from '../support/operation-context.ts';
+import { storageWith } from '../support/storage-with.ts';
+import { storages, type TestStorage } from '../support/storages.ts';
+
+const MIB = 2 ** 20;
+const tools = await testTools();
+const bench = await createOperationBench();
+afterAll(() => bench.close());
+
+const LIMIT = { timeLimitMs: 120_000 };
+const NOISE = { size: '640x360', filter: 'noise=alls=60:allf=t' };
+const MPEG4 = { ...NOISE, codec: 'mpeg4', options: ['-q:v', '1', '-g', '50'] };
+const FAST_VP8 = ['-deadline', 'realtime', '-cpu-used', '8', '-b:v', '40M', '-qmin', '0', '-qmax', '6', '-g', '50'];
+const VP8 = { ...NOISE, options: FAST_VP8 };
+
+describe('a recording in a bucket', () => {
+  let s3: TestStorage;
+  beforeAll(async () => {
+    s3 = await (storages.find(([name]) => name === 'S3')?.[1]() as Promise<TestStorage>);
+  });
+  afterAll(async () => {
+    await s3.storage.close();
+    await s3.stop();
+  });
+
+  /** A large recording as a file and as an address of the bucket. */
+  async function stored(options: ClipOptions) {
+    const path = await clip(options);
+    const { size } = await stat(path);
+    const key = objectKey('track');
+    await s3.storage.put(key, source(await readFile(path)), { mediatype: 'video/mp4' });
+    const { signal } = new AbortController();
+    const reader = new RangeReader({
+      storage: s3.storage,
+      signal,
+      onFault: async (error) => {
+        throw error;
+      },
+    });
+    onTestFinished(() => reader.close());
+    const address = await reader.address(key);
+    /** What a function returns, and how much of the recording was read for it. */
+    const share = async <T>(run: () => Promise<T>) => {
+      const before = reader.bytesRead;
+      const result = await run();
+      return { result, read: (reader.bytesRead - before) / size };
+    };
+    return { path, address, size, share };
+  }
+
+  it.each<[string, ClipOptions]>([
+    ['an MP4 with its index behind', { seconds: 16, video: MPEG4 }],
+    ['an MP4 with its index ahead', { seconds: 16, video: MPEG4, options: ['-movflags', '+faststart'] }],
+    ['a WebM', { container: 'webm', seconds: 16, video: VP8 }],
+  ])('is read as from a file, and little more than is needed: %s', async (_name, options) => {
+    const { path, address, size, share } = await stored(options);
+    expect(size).toBeGreaterThan(60 * MIB);
+    const { recording: _, ...onFile } = await probe(tools, path);
+    const probed = await share(() => probe(tools, address));
+    expect(probed.result).toMatchObject(onFile);
+    expect(probed.read).toBeLessThan(0.1);
+
+    const hashes = async (place: string, input: string[]) => {
+      const output = { target: 'pipe:1', options: ['-c', 'copy', '-f', 'framemd5'] };
+      const args = ffmpegArguments(recordingInput(await recognize(place), input), [output]);
+      return (await runTool(tools.ffmpeg, args, LIMIT)).output.toString();
+    };
+    const part = ['-ss', String((options.seconds ?? 0) / 2), '-t', '1'];
+    const middle = await share(() => hashes(address, part));
+    expect(middle.result).toBe(await hashes(path, part));
+    expect(middle.read).toBeLessThan(0.35);
+    const whole = await share(() => hashes(address, []));
+    expect(whole.result).toBe(await hashes(path, []));
+    expect(probed.read + whole.read).toBeLessThan(1.1);
+  });
+
+  it('without an index is read once', async () => {
+    const { path, address, share } = await stored({
+      container: 'ts',
+      seconds: 5,
+      video: { ...MPEG4, codec: 'mpeg2video' },
+    });
+    const { recording: _, ...onFile } = await probe(tools, path);
+    const { result, read } = await share(() => probe(tools, address));
+    expect(result).toMatchObject(onFile);
+    expect(read).toBeLessThan(1.2);
+  });
+});
+
+describe('an operation downloads no object of which it reads a part', () => {
+  const remote = storageWith(bench.storage, {
+    localPath: () => undefined,
+    get: async (key, range, signal) => {
+      if (!range) throw new Error('all of it');
+      return bench.storage.get(key, range, signal);
+    },
+  });
+  const perform = (operation: Operation, eventId: string) => bench.perform(operation, eventId, { storage: remote });
+
+  it('inspect, which needs all of a recording for a checksum', async () => {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip() });
+    await perform(inspect, eventId);
+    expect(await bench.tracksOf(eventId)).toMatchObject([{ duration: 2000 }]);
+    await bench.database.updateTable('tracks').set({ sha256: null }).where('event_id', '=', eventId).execute();
+    await expect(perform(inspect, eventId)).rejects.toMatchObject({ cause: new Error('all of it') });
+  });
+
+  it('preview, if the rendition is large', async () => {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip() });
+    for (const operation of [inspect, encode]) await bench.perform(operation, eventId);
+    await expect(perform(preview, eventId)).rejects.toMatchObject({ cause: new Error('all of it') });
+    const renditions = bench.database.updateTable('publication_elements').where('event_id', '=', eventId);
+    await renditions.set({ size: 2 ** 30 }).execute();
+    await perform(preview, eventId);
+    expect((await bench.elementsOf(eventId)).filter(({ kind }) => kind === 'attachment')).toHaveLength(3);
+  });
+
+  it('and a fault of the storage in the middle is none of the recording', async () => {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip({ container: 'ts' }) });
+    const broken = storageWith(remote, {
+      get: (key, range, signal) =>
+        range?.start ? Promise.reject(new Error('broken')) : remote.get(key, range, signal),
+    });
+    const performing = bench.perform(inspect, eventId, { storage: broken });
+    await expect(performing).rejects.toMatchObject({ name: 'StorageFault', cause: new Error('broken') });
+  });
+});
