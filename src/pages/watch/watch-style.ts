@@ -77,7 +77,8 @@ input::-moz-range-thumb { width: .95rem; height: .95rem; border: 0; border-radiu
 .buttons input[type="range"] { width: 5.5rem; }
 .seek input { touch-action: none; }
 .preview { position: absolute; bottom: 100%; transform: translateX(-50%); padding: 3px; border-radius: .35rem; background: #000c; text-align: center; font-size: .85rem; pointer-events: none; z-index: 1; }
-.preview span { display: block; padding: 0 .35rem; font-variant-numeric: tabular-nums; }
+.preview div { margin: 0 auto; }
+.preview span { display: block; max-width: 11rem; padding: 0 .35rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-variant-numeric: tabular-nums; }
 
 .player:fullscreen { display: flex; flex-direction: column; }
 .player:fullscreen .screens { flex: 1; min-height: 0; width: 100%; max-width: none; }
