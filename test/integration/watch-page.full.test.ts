@@ -209,6 +209,15 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     expect(faults).toEqual([]);
   });
 
+  test('in a low frame the pictures stand side by side', async () => {
+    const { page } = await open(lecture.replace('/watch/', '/embed/'));
+    await page.setViewportSize({ width: 390, height: 220 });
+    const boxes = await Promise.all((await page.locator('video').all()).map(async (video) => video.boundingBox()));
+    const [left, right] = boxes;
+    expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThanOrEqual(right?.x ?? 0);
+    expect(Math.min(...boxes.map((box) => box?.width ?? 0))).toBeGreaterThan(150);
+  });
+
   test('without scripts the recording has the controls of the browser', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();

@@ -183,11 +183,15 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     await expect.poll(() => heights(page), { timeout: 20_000 }).toEqual([360, 720]);
   });
 
-  test.each(['light', 'dark'] as const)('axe finds nothing wrong, with panels open: %s', async (colorScheme) => {
+  test.each([
+    ['watch', 'light'],
+    ['watch', 'dark'],
+    ['embed', 'dark'],
+  ] as const)('axe finds nothing wrong, with panels open: %s, %s', async (name, colorScheme) => {
     const context = await browser.newContext({ colorScheme, bypassCSP: true });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    await page.goto(watch.origin + lecture);
+    await page.goto(watch.origin + lecture.replace('watch', name));
     await page.evaluate(await readFile(AXE, 'utf8'));
     for (const panel of ['Settings', 'Share']) {
       await page.getByRole('button', { name: panel }).click();

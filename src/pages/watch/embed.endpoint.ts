@@ -13,7 +13,13 @@ const EMBED_STYLE = `${STYLE}
 .screens { flex: 1; min-height: 0; width: 100%; max-width: none; }
 .screens video { max-height: 100%; }
 .bar { width: 100%; max-width: none; }
-@media (max-width: 44rem) { .screens video { flex: 0 1 auto !important; min-height: 0; } }
+main:has(.player) { max-width: none; padding: 0; }
+@media (max-width: 44rem) and (max-aspect-ratio: 1/1) { .screens video { flex: 0 1 auto !important; min-height: 0; } }
+@media (max-width: 44rem) and (min-aspect-ratio: 1/1) {
+  .screens { flex-direction: row; align-items: center; }
+  .screens[data-swapped] { flex-direction: row-reverse; }
+  .screens video { flex: 1 1 0 !important; width: 0; }
+}
 `;
 
 const CONTENT_SECURITY_POLICY = pagePolicy(
@@ -43,9 +49,12 @@ export const embedPage = defineEndpoint({
     // The signature of this page is for this page only.
     const links =
       grant.by === 'signature' ? {} : { watch: `${root}watch/${recording.id}`, embed: `${root}embed/${recording.id}` };
-    const content = html`${playerScripts(root)}
-${player ? playerHtml(player, { addressOf, ...links }) : html`<main><p>This publication has nothing to play.</p></main>`}`;
     const title = recording.title || 'Untitled recording';
+    const content = html`${playerScripts(root)}
+<main>
+<h1 class="unseen">${title}</h1>
+${player ? playerHtml(player, { addressOf, ...links }) : html`<p>This publication has nothing to play.</p>`}
+</main>`;
     return c.html(page(title, content, { style: EMBED_STYLE }), 200, pageHeaders(CONTENT_SECURITY_POLICY, grant));
   },
 });
