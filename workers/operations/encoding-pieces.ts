@@ -9,7 +9,7 @@ import { type LadderSettings, planLadder } from '#platform/media/ladder.ts';
 import { encodePiece, type PieceFile } from '#platform/media/pieces/encode-piece.ts';
 import { joinPieces, PiecesUnfit } from '#platform/media/pieces/join-pieces.ts';
 import { type PictureWork, type PieceLimits, planPieces, type Stretch } from '#platform/media/pieces/piece-plan.ts';
-import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
+import { countFrames, type MediaInfo, probe, withCounts } from '#platform/media/probe.ts';
 import { assertPlausible, encodingLimit } from '#platform/media/workload.ts';
 import type { Commit, OperationContext } from './operation.ts';
 import type { MadeRendition, PreparedElement, SourceTrack } from './prepared-elements.ts';
@@ -58,7 +58,8 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   const { track, settings, copies } = task;
   const found = await probe(tools, await locate(track.object_key), { signal });
   assertPlausible(found);
-  const source = isSteady(found) ? found : await countFrames(tools, found, { signal });
+  const counted = isSteady(found) ? found : withCounts(found, track.streams);
+  const source = counted ?? (await countFrames(tools, found, { signal }));
   const limits = { ...task.limits, isCut: track.kept !== null };
   const plan = (encodeAll: boolean, hasCopy: boolean) => {
     const work = { source, settings, encodeAll, hasCopy };

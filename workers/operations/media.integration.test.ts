@@ -9,7 +9,7 @@ import { createOperationBench } from '#test/support/operation-context.ts';
 import { insertPublication } from '#test/support/publication.ts';
 import { captions } from './captions.ts';
 import { cut } from './cut.ts';
-import { encode } from './encode.ts';
+import { encode, encodeWith } from './encode.ts';
 import { inspect } from './inspect.ts';
 import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
@@ -265,6 +265,30 @@ async function picture(key: string, tool: 'ffmpeg' | 'ffprobe', args: (path: str
   const options = { timeLimitMs: 60_000 };
   return (await runTool((await testTools())[tool], ['-v', 'error', ...args(path)], options)).output;
 }
+
+describe('dividing a recording', () => {
+  it('does not count the pictures again', async () => {
+    const irregular = { filter: "select='not(mod(n,7))+lt(n,40)'", codec: 'mpeg4', options: ['-vsync', 'vfr'] };
+    const eventId = await bench.addEvent({
+      'presenter/source': await clip({ seconds: 9, video: irregular }),
+    });
+    await perform(eventId, inspect);
+    const [track] = await tracksOf(eventId);
+    const [video, audio] = (track?.streams ?? []) as { frameCount: number }[];
+    expect(video).toMatchObject({ frameCount: 67 });
+    await updateTracks(eventId, { streams: JSON.stringify([{ ...video, frameCount: 66 }, audio]) }, 0);
+    let pieces: readonly object[] = [];
+    const dividing = encodeWith({ seconds: 4, leastWork: 0 });
+    const run: Operation['run'] = async (context) => {
+      const commit = await dividing.run(context);
+      pieces = commit.pieces ?? [];
+      return commit;
+    };
+    await perform(eventId, { ...dividing, run });
+    const counted = { work: { source: { video: { frameCount: 66 } } } };
+    expect(pieces).toMatchObject([counted, counted]);
+  });
+});
 
 describe('preview', () => {
   it('makes poster, thumbnail and timeline of pictures, and a waveform of sound alone', async () => {

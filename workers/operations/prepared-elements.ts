@@ -3,6 +3,7 @@ import { type Insertable, sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import type { KeptPart } from '#platform/media/cutting.ts';
+import type { MediaStream } from '#platform/media/streams.ts';
 import { CAPTIONS, CHAPTERS, flavorOf, PLAYLIST } from '#publications/publication.ts';
 import { releaseElements } from '#publications/publish.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
@@ -16,6 +17,8 @@ export interface SourceTrack {
   sha256: string | null;
   /** Milliseconds; null before inspection. */
   duration: number | null;
+  /** Empty before inspection. */
+  streams: MediaStream[];
   /** The parts that a cut keeps; null for the whole track, empty when it is left out. */
   kept: KeptPart[] | null;
   /** Null for tracks that clients sent. */
@@ -26,13 +29,14 @@ export interface SourceTrack {
 export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
   const tracks = await database
     .selectFrom('tracks')
-    .select(['id', 'position', 'flavor', 'object_key', 'sha256', 'duration', 'kept_parts', 'made_by'])
+    .select(['id', 'position', 'flavor', 'object_key', 'sha256', 'duration', 'streams', 'kept_parts', 'made_by'])
     .where('event_id', '=', eventId)
     .where('is_media', '=', true)
     .orderBy('position')
     .execute();
-  return tracks.map(({ kept_parts, ...track }) => ({
+  return tracks.map(({ streams, kept_parts, ...track }) => ({
     ...track,
+    streams: (streams ?? []) as unknown as MediaStream[],
     duration: track.duration === null ? null : Number(track.duration),
     kept: kept_parts as KeptPart[] | null,
   }));

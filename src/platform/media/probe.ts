@@ -109,6 +109,22 @@ export async function countFrames(
   return { ...info, ...summary(streams) };
 }
 
+/**
+ * Takes the number of frames from an earlier inspection of the same file, which has read all of it.
+ *
+ * @returns undefined if the inspection has not counted them
+ */
+export function withCounts(info: MediaInfo, inspected: readonly MediaStream[]): MediaInfo | undefined {
+  const { video } = info;
+  const known = inspected.find((stream) => stream.index === video?.index);
+  if (!video || known?.type !== 'video' || known.codec !== video.codec || !known.frameCount) return undefined;
+  const { frameCount, frameRate } = known;
+  const streams = info.streams.map((stream) =>
+    stream.index === video.index ? { ...stream, frameCount, frameRate } : stream,
+  );
+  return { ...info, ...summary(streams) };
+}
+
 function reportOf(output: Buffer): Report {
   try {
     return Report.parse(JSON.parse(output.toString('utf8')));
