@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { ClaimLost, LockedWorkflow, notifyTaken } from './locked-workflow.ts';
+import { ClaimLost, LockedWorkflow, notifyTaken, PieceLeft } from './locked-workflow.ts';
 import {
   isPoisonSuspect,
   recordAttempts,
@@ -8,7 +8,15 @@ import {
   type Step,
   type WorkflowRef,
 } from './operation-queries.ts';
-import { countPieces, dropPieces, holdPieces, insertPieces, readyPieces, stopPieces } from './piece-queries.ts';
+import {
+  countPieces,
+  dropPieces,
+  holdPieces,
+  insertPieces,
+  isForAnother,
+  readyPieces,
+  stopPieces,
+} from './piece-queries.ts';
 import { prepareRetry } from './retry-workflow.ts';
 import { compileCondition, PAUSE } from './workflow-definition.ts';
 import { IllegalMove, isActive } from './workflow-states.ts';
@@ -132,6 +140,8 @@ async function applyChange(workflow: LockedWorkflow, change: Change): Promise<vo
 async function claim(workflow: LockedWorkflow, step: Step, worker: string): Promise<void> {
   if (isPoisonSuspect(step) && (await runsAnotherSuspect(workflow.trx, step.id, worker)))
     throw new ClaimLost('The worker has another operation that may kill it.');
+  if (step.parentId !== null && (await isForAnother(workflow.trx, step, worker)))
+    throw new PieceLeft('Another worker has nothing to do.');
   workflow.claim(step, worker);
   if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
   // Pieces would fill the log of changes.

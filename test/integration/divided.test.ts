@@ -29,6 +29,13 @@ const end = ({ operationId, token, ...claim }: Claim, change: object) =>
 const control = (workflowId: number, change: Control) =>
   database.transaction().execute((trx) => advance(trx, workflowId, change));
 
+const due = (id: number) =>
+  database
+    .updateTable('workflow_operations')
+    .set({ not_before: new Date(0) })
+    .where('id', '=', id)
+    .execute();
+
 const PIECES = [{ part: 1 }, { part: 2 }, { part: 3 }];
 
 /** A workflow whose first operation is divided, with so many live workers. */
@@ -83,6 +90,31 @@ describe('a divided operation', () => {
     expect((await pieceStates()).filter((state) => state === 'ready')).toHaveLength(Math.min(Math.max(1, workers), 2));
   });
 
+  test('is spread over the workers: one that has a piece leaves the next to one without work', async () => {
+    const { ready } = await divided({ workers: 2 });
+    const [one = 0, two = 0] = await ready();
+    await take(one, 'worker 0');
+    expect(await claimOperation(database, two, 'worker 0', AT_ONCE)).toBeUndefined();
+    const { delivered_at } = await database
+      .selectFrom('workflow_operations')
+      .select('delivered_at')
+      .where('id', '=', two)
+      .executeTakeFirstOrThrow();
+    expect(delivered_at).toBeNull();
+    await due(two);
+    await take(two, 'worker 1');
+  });
+
+  test('gives a worker a second piece when no other one is without work', async () => {
+    const { ready } = await divided({ workers: 2 });
+    const [one = 0, two = 0] = await ready();
+    const others = await startTestWorkflow(database);
+    const [other] = await operationsOf(database, others.workflowId);
+    await take(other?.id ?? 0, 'worker 1');
+    await take(one, 'worker 0');
+    await take(two, 'worker 0');
+  });
+
   test('loses only the piece whose worker died', async () => {
     const { pieceStates, ready, states } = await divided({ workers: 2 });
     const [one = 0, two = 0] = await ready();
@@ -102,7 +134,7 @@ describe('a divided operation', () => {
   test('runs again when a piece has failed, and the other pieces stop', async () => {
     const { pieceStates, ready, states } = await divided({ workers: 2 });
     const [one = 0, two = 0] = await ready();
-    const running = await take(two);
+    const running = await take(two, 'b');
     await end(await take(one), { kind: 'failed', reason: 'It is damaged.', log: '' });
     expect(await pieceStates()).toEqual(['failed', 'stopped', 'stopped']);
     expect(await states()).toEqual(['ready', 'waiting']);
