@@ -17,6 +17,10 @@ DROP INDEX IF EXISTS workflow_operations_one_current;
 CREATE UNIQUE INDEX IF NOT EXISTS workflow_operations_current ON workflow_operations (workflow_id)
   WHERE state IN ('ready', 'running', 'divided', 'paused') AND parent_id IS NULL;
 
+-- Finds what is ready or running, pieces too, however many operations have ended.
+CREATE INDEX IF NOT EXISTS workflow_operations_at_work ON workflow_operations (workflow_id)
+  WHERE state IN ('ready', 'running', 'divided', 'paused');
+
 ALTER TABLE publication_elements
   DROP CONSTRAINT IF EXISTS publication_elements_kind_check,
   -- piece: a result of a piece, until the operation joins all of them.

@@ -58,7 +58,7 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   const { track, settings, copies } = task;
   const found = await probe(tools, await locate(track.object_key), { signal });
   assertPlausible(found);
-  const counted = isSteady(found) ? found : withCounts(found, track.streams);
+  const counted = withCounts(found, track.streams) ?? (isSteady(found) ? found : undefined);
   const source = counted ?? (await countFrames(tools, found, { signal }));
   const limits = { ...task.limits, isCut: track.kept !== null };
   const plan = (encodeAll: boolean, hasCopy: boolean) => {
