@@ -17,7 +17,7 @@ DROP INDEX IF EXISTS workflow_operations_one_current;
 CREATE UNIQUE INDEX IF NOT EXISTS workflow_operations_current ON workflow_operations (workflow_id)
   WHERE state IN ('ready', 'running', 'divided', 'paused') AND parent_id IS NULL;
 
--- Finds what is ready or running, pieces too, however many operations have ended.
+-- Finds what is ready or running, pieces too, however many operations are finished.
 CREATE INDEX IF NOT EXISTS workflow_operations_at_work ON workflow_operations (workflow_id)
   WHERE state IN ('ready', 'running', 'divided', 'paused');
 
