@@ -393,6 +393,8 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
 
     test('every control has a name, and shows that it has the focus', async () => {
       const { page } = await open(lecture);
+      // They appear when their files have been loaded.
+      for (const name of ['Chapters', 'Captions', 'Settings']) await page.getByRole('button', { name }).waitFor();
       const names: string[] = [];
       for (;;) {
         await page.keyboard.press('Tab');
