@@ -88,6 +88,19 @@ describe('pieces, joined', () => {
       })),
     );
   });
+
+  it('have every picture and the sound where a piece has none of them', async () => {
+    const only = 'lt(n\\,90)+gt(n\\,400)';
+    const audio = ['-c:a', 'libmp3lame', '-af', 'atrim=start=7'];
+    const source = await markedClip({ name: 'late.mkv', seconds: 17, video: B_FRAMES, audio, only });
+    const joined = await inPieces(source);
+    const near = ({ number, time }: { number: number; time: number }) => ({ number, time: expect.closeTo(time, 2) });
+    const pictures = await markedPictures(source);
+    expect(pictures).toHaveLength(114);
+    expect(await markedPictures(joined)).toEqual(pictures.map(near));
+    const sound = await markedSound(joined);
+    expect(sound.find(({ second }) => second === 8)?.from).toBeCloseTo(8, 1);
+  });
 });
 
 describe('a recording is encoded in one go', () => {

@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deliveryRate, threadsFor } from '../delivery-plan.ts';
 import { largestResult, pace, streamsOf } from '../encode-delivery.ts';
@@ -34,6 +35,9 @@ const READ_BEFORE = 2;
  */
 const OFFSET = 10;
 const HEADER_TIME_LIMIT_MS = 60_000;
+/** In NUT, comes before the first packet. */
+const SYNCPOINT = Buffer.from('4e4be4adeeca4569', 'hex');
+const HEAD_BYTES = 256 * 1024;
 
 /**
  * Encodes the pictures of a stretch in all renditions, and copies its sound, so that the files of all stretches follow
@@ -167,8 +171,9 @@ function text(seconds: number): string {
   return seconds.toFixed(6);
 }
 
-/** Counts the packets of a file of a piece. */
+/** Counts the packets of a file of a piece. Tools cannot read one without any, as of a minute without a new picture. */
 async function measure(tools: MediaTools, path: string, { signal }: RunLimits) {
+  if (!(await hasPackets(path))) return { start: 0, packets: 0 };
   const entries = ['-count_packets', '-show_entries', 'stream=nb_read_packets:format=start_time'];
   const args = ['-v', 'error', '-protocol_whitelist', 'file', '-f', 'nut', ...entries, '-print_format', 'json', path];
   const { output } = await runTool(tools.ffprobe, args, { signal, timeLimitMs: HEADER_TIME_LIMIT_MS });
@@ -177,4 +182,14 @@ async function measure(tools: MediaTools, path: string, { signal }: RunLimits) {
     format?: { start_time?: string };
   };
   return { start: Number(format.start_time ?? OFFSET) - OFFSET, packets: Number(streams[0]?.nb_read_packets ?? 0) };
+}
+
+async function hasPackets(path: string): Promise<boolean> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead).includes(SYNCPOINT);
+  } finally {
+    await file.close();
+  }
 }
