@@ -20,7 +20,7 @@ import { type Claim, claimOperation } from '#processing/operation-claims.ts';
 import { reasonKey } from '#processing/reason-key.ts';
 import { Interrupted, Lease } from './claim-lease.ts';
 import { failureChange } from './operation-failure.ts';
-import type { Operation, OperationContext } from './operations/operation.ts';
+import type { Commit, Operation, OperationContext } from './operations/operation.ts';
 import { createWorkFolder, StorageFault, Workspace } from './workspace.ts';
 
 export interface RunnerOptions {
@@ -116,13 +116,13 @@ export class Runner {
       bound.info('operation started');
       const isDivided = await this.#perform(lease, bound);
       const ms = performance.now() - started;
-      operationSeconds.observe({ operation, outcome: 'succeeded' }, ms / 1000);
+      operationSeconds.observe({ operation: nameOf(claim), outcome: isDivided ? 'divided' : 'succeeded' }, ms / 1000);
       if (this.#options.operations.get(operation)?.publishes && claim.configuration.early !== 'true')
         publicationSeconds.observe((Date.now() - claim.begun.getTime()) / 1000);
       bound.info({ ms: Math.round(ms) }, isDivided ? 'operation divided' : 'operation succeeded');
     } catch (error) {
       if (error instanceof ClaimLost || (error instanceof Interrupted && error.why === 'lost')) {
-        operationSeconds.observe({ operation, outcome: 'lost' }, (performance.now() - started) / 1000);
+        operationSeconds.observe({ operation: nameOf(claim), outcome: 'lost' }, (performance.now() - started) / 1000);
         span.fail('taken away');
         bound.warn('the claim was lost or the event deleted; the result is dropped');
         return;
@@ -140,12 +140,11 @@ export class Runner {
     const clock = startClock(claim.timeLimitMs, () => lease.interrupt(new Interrupted('time limit')));
     let workspace: Workspace | undefined;
     try {
-      const operation = this.#operationOf(claim);
+      const work = this.#workOf(claim);
       workspace = await this.#openWorkspace(lease, clock, log);
       const files = workspace;
       const context = this.#contextOf(lease, files, log);
-      const piece = claim.piece !== null && operation.runPiece?.(context, claim.piece);
-      const commit = await (piece || operation.run(context));
+      const commit = await work(context);
       clock.stop();
       const { pieces } = commit;
       await lease.commit(async (trx) => {
@@ -169,10 +168,12 @@ export class Runner {
     }
   }
 
-  #operationOf(claim: Claim): Operation {
-    const operation = this.#options.operations.get(claim.operation);
-    if (operation) return operation;
-    throw Object.assign(new Error(`Unknown operation "${claim.operation}".`), { permanent: true });
+  #workOf({ operation: name, piece }: Claim): (context: OperationContext) => Promise<Commit> {
+    const operation = this.#options.operations.get(name);
+    if (operation && piece === null) return (context) => operation.run(context);
+    const runPiece = operation?.runPiece;
+    if (runPiece) return (context) => runPiece(context, piece);
+    throw Object.assign(new Error(`Unknown operation "${name}".`), { permanent: true });
   }
 
   async #openWorkspace(lease: Lease, clock: Clock, log: Logger): Promise<Workspace> {
@@ -216,7 +217,7 @@ export class Runner {
       throw lost;
     }
     const seconds = (performance.now() - started) / 1000;
-    operationSeconds.observe({ operation: claim.operation, outcome: change.kind }, seconds);
+    operationSeconds.observe({ operation: nameOf(claim), outcome: change.kind }, seconds);
     if (change.kind === 'handed back') {
       log.info('operation handed back for another worker');
       return;
@@ -234,7 +235,8 @@ export class Runner {
     if (change.kind === 'retried') {
       log.warn({ err: error, reason, againInMs: change.delayMs }, 'operation will be retried');
     } else {
-      countFailure(claim.operation, reasonKey(reason));
+      // An operation whose piece has failed does its work in one go.
+      if (claim.piece === null) countFailure(claim.operation, reasonKey(reason));
       log.warn({ reason, toolLog: change.log || undefined }, 'operation failed');
     }
     throw new Error(reason);
@@ -254,4 +256,9 @@ export class Runner {
       onWait: (error, againInMs) => log.warn({ err: error, againInMs }, 'the database is away; waiting for it'),
     };
   }
+}
+
+/** Returns the name of the work in metrics. */
+function nameOf({ operation, piece }: Claim): string {
+  return piece === null ? operation : `${operation} piece`;
 }

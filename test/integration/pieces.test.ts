@@ -5,7 +5,7 @@ import { deliver } from '#platform/media/encode-delivery.ts';
 import { parseHeights, USUAL_LADDER } from '#platform/media/ladder.ts';
 import { encodePiece, type PieceFile } from '#platform/media/pieces/encode-piece.ts';
 import { joinPieces } from '#platform/media/pieces/join-pieces.ts';
-import { type PictureWork, planPieces } from '#platform/media/pieces/piece-plan.ts';
+import { type PictureWork, planPieces, whyIndivisible } from '#platform/media/pieces/piece-plan.ts';
 import { probe } from '#platform/media/probe.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
@@ -109,10 +109,13 @@ describe('a recording is encoded in one go', () => {
     ['it is short', { seconds: 14, container: 'webm' }, { seconds: 4 }],
     ['it has no pictures', { seconds: 5, video: false, container: 'm4a' }, PIECES],
     ['its container has no index', { seconds: 14, container: 'mpg' }, PIECES],
-    ['parts of it are cut out', { seconds: 14, container: 'webm' }, { ...PIECES, isCut: true }],
   ];
   it.each(REASONS)('because %s', async (whole, options, limits) => {
     expect(planPieces(await workOn(await clip(options)), limits)).toEqual({ whole });
+  });
+
+  it('because parts of it are cut out, which its inspection tells', () => {
+    expect(whyIndivisible({ recording: { demuxer: 'mov' }, cut: true })).toBe('parts of it are cut out');
   });
 
   it('because its best rendition is copied, unless that was done before', async () => {

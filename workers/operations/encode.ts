@@ -5,16 +5,17 @@ import { readFor } from '#platform/media/cutting.ts';
 import { USUAL_QUALITY } from '#platform/media/delivery-plan.ts';
 import { type Delivery, type DeliveryOptions, deliver, deliverCopy } from '#platform/media/encode-delivery.ts';
 import { HEIGHTS, type LadderSettings, parseHeights, USUAL_LADDER } from '#platform/media/ladder.ts';
-import { isDivisible, type PieceLimits } from '#platform/media/pieces/piece-plan.ts';
+import { type PieceLimits, whyIndivisible } from '#platform/media/pieces/piece-plan.ts';
 import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
 import { assertPlausible, encodingLimit, isLongWork } from '#platform/media/workload.ts';
 import {
   type DividedTrack,
   divideTrack,
-  type EndedPiece,
   encodeStretch,
-  endedPieces,
+  type FinishedPiece,
+  finishedPieces,
   joinTrack,
+  usableCopies,
 } from './encoding-pieces.ts';
 import type { Commit, Operation, OperationContext } from './operation.ts';
 import {
@@ -40,7 +41,7 @@ export function encodeWith(limits?: PieceLimits): Operation {
   return {
     name: 'encode',
     lane: 'heavy',
-    isLong: (tracks) => tracks.some((track) => isLongWork(track) && !isDivisible(track)),
+    isLong: (tracks) => tracks.some((track) => isLongWork(track) && whyIndivisible(track) !== undefined),
     runPiece: encodeStretch,
     async run(context) {
       const { database, eventId, operationId } = context;
@@ -48,8 +49,7 @@ export function encodeWith(limits?: PieceLimits): Operation {
       const tracks = await tracksToPrepare(database, eventId);
       const stems = fileStems(tracks);
       const made = await renditionsOf(database, context);
-      const pieces = await endedPieces(database, operationId);
-      const elements: PreparedElement[] = [];
+      const pieces = await finishedPieces(database, operationId);
       const tasks = tracks.map((track, done) => ({
         track,
         settings,
@@ -61,12 +61,11 @@ export function encodeWith(limits?: PieceLimits): Operation {
         const division = await divide(context, tasks, limits);
         if (division) return division;
       }
+      const encoded: EncodedTrack[] = [];
       for (const task of tasks)
-        elements.push(...(await encodeTrack(context, { ...task, pieces: pieces.get(task.track.position) ?? [] })));
-      const keeps = [...made.values()]
-        .flat()
-        .filter(isCopy)
-        .map(({ id }) => id);
+        encoded.push(await encodeTrack(context, { ...task, pieces: pieces.get(task.track.position) ?? [] }));
+      const elements = encoded.flatMap((track) => track.elements);
+      const keeps = encoded.flatMap(({ copies }) => copies.map(({ id }) => id));
       return (trx) => replacePrepared(trx, context, 'media', elements, { keeps });
     },
   };
@@ -85,10 +84,10 @@ interface TrackTask {
 
 interface EncodingTask extends TrackTask {
   /** Its pieces, if it was divided. */
-  pieces: readonly EndedPiece[];
+  pieces: readonly FinishedPiece[];
 }
 
-/** Divides the tracks that have enough work. @returns undefined if there are none */
+/** Divides the tracks that have enough work. @returns undefined if no track has */
 async function divide(
   context: OperationContext,
   tasks: readonly TrackTask[],
@@ -97,7 +96,9 @@ async function divide(
   const divided: DividedTrack[] = [];
   for (const task of tasks) {
     const folder = await folderOf(context, task, 'copy');
-    const optionsFor = (source: MediaInfo) => optionsOf(context, task, source, folder);
+    // The pieces, which come later, are the progress of the operation.
+    const silent = { ...task, onProgress: () => undefined };
+    const optionsFor = (source: MediaInfo) => optionsOf(context, silent, source, folder);
     const track = await divideTrack(context, { ...task, optionsFor, limits });
     if (track) divided.push(track);
   }
@@ -121,25 +122,39 @@ function optionsOf({ signal }: OperationContext, task: TrackTask, source: MediaI
   return { settings, folder, parts, onProgress, signal, timeLimitMs };
 }
 
-async function encodeTrack(context: OperationContext, task: EncodingTask): Promise<PreparedElement[]> {
+interface EncodedTrack {
+  elements: PreparedElement[];
+  /** The earlier copies that belong to the result. */
+  copies: readonly MadeRendition[];
+}
+
+async function encodeTrack(context: OperationContext, task: EncodingTask): Promise<EncodedTrack> {
   const { tools, signal, log, open, configuration } = context;
-  const { track, copies, pieces } = task;
+  const { track, pieces } = task;
   const folder = await folderOf(context, task, 'renditions');
   const [piece] = pieces;
   const joined = piece && (await joinTrack(context, task, pieces, optionsOf(context, task, piece.work.source, folder)));
-  if (joined) return [...joined, await storePlaylist(context, task, joined)];
+  if (joined) return withPlaylist(context, { ...task, copies: piece.work.hasCopy ? task.copies : [] }, joined);
   const found = await probe(tools, await open(track.object_key), { signal });
   assertPlausible(found);
   const optionsFor = (source: MediaInfo) => optionsOf(context, task, source, folder);
   if (configuration.renditions === 'copy') {
     const copy = await deliverCopy(tools, found, optionsFor(found));
-    return copy ? storeRenditions(context, task, found, copy, { isCopy: true }) : [];
+    return { elements: copy ? await storeRenditions(context, task, found, copy, { isCopy: true }) : [], copies: [] };
   }
   const source = await countFrames(tools, found, { signal });
+  const copies = usableCopies(task, source);
   const delivery = await deliver(tools, source, { ...optionsFor(source), hasCopy: copies.length > 0 });
   log.info({ track: track.id, flavor: track.flavor, renditions: delivery.renditions.map(describe) }, 'track encoded');
-  const renditions = await storeRenditions(context, task, source, delivery);
-  return [...renditions, await storePlaylist(context, task, renditions)];
+  return withPlaylist(context, { ...task, copies }, await storeRenditions(context, task, source, delivery));
+}
+
+async function withPlaylist(
+  context: OperationContext,
+  task: EncodingTask,
+  renditions: Awaited<ReturnType<typeof storeRenditions>>,
+): Promise<EncodedTrack> {
+  return { elements: [...renditions, await storePlaylist(context, task, renditions)], copies: task.copies };
 }
 
 function describe({ size, video, audio }: Delivery['renditions'][number]): string {

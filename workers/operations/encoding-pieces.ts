@@ -8,8 +8,16 @@ import { type DeliveryOptions, deliverCopy, isCopied } from '#platform/media/enc
 import { type LadderSettings, planLadder } from '#platform/media/ladder.ts';
 import { encodePiece, type PieceFile } from '#platform/media/pieces/encode-piece.ts';
 import { joinPieces, PiecesUnfit } from '#platform/media/pieces/join-pieces.ts';
-import { type PictureWork, type PieceLimits, planPieces, type Stretch } from '#platform/media/pieces/piece-plan.ts';
+import {
+  type PictureWork,
+  type PieceLimits,
+  planPieces,
+  type Stretch,
+  whyIndivisible,
+} from '#platform/media/pieces/piece-plan.ts';
 import { countFrames, type MediaInfo, probe, withCounts } from '#platform/media/probe.ts';
+import { demuxerFor } from '#platform/media/recording.ts';
+import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import { assertPlausible, encodingLimit } from '#platform/media/workload.ts';
 import type { Commit, OperationContext } from './operation.ts';
 import type { MadeRendition, PreparedElement, SourceTrack } from './prepared-elements.ts';
@@ -28,7 +36,7 @@ interface EncodingPiece {
 }
 
 /** A finished piece and its files. */
-export interface EndedPiece extends EncodingPiece {
+export interface FinishedPiece extends EncodingPiece {
   succeeded: boolean;
   reason: string | null;
   files: (Omit<PieceFile, 'path'> & { objectKey: string })[];
@@ -55,15 +63,22 @@ export interface DividedTrack {
 /** Divides the encoding of a track. @returns undefined if it must be encoded in one go */
 export async function divideTrack(context: OperationContext, task: DividingTask): Promise<DividedTrack | undefined> {
   const { tools, signal, log, locate } = context;
-  const { track, settings, copies } = task;
+  const { track, settings } = task;
+  const oneGo = (because: string) => {
+    log.info({ track: track.id, because }, 'track encoded in one go');
+    return undefined;
+  };
+  const recording = { demuxer: demuxerFor(track.mediatype) ?? 'none' };
+  const indivisible = whyIndivisible({ recording, cut: track.kept !== null });
+  if (indivisible) return oneGo(indivisible);
   const found = await probe(tools, await locate(track.object_key), { signal });
   assertPlausible(found);
   const counted = withCounts(found, track.streams) ?? (isSteady(found) ? found : undefined);
   const source = counted ?? (await countFrames(tools, found, { signal }));
-  const limits = { ...task.limits, isCut: track.kept !== null };
+  const copies = usableCopies(task, source);
   const plan = (encodeAll: boolean, hasCopy: boolean) => {
     const work = { source, settings, encodeAll, hasCopy };
-    const planned = planPieces(work, limits);
+    const planned = planPieces(work, task.limits);
     return 'whole' in planned ? planned : { work, ...planned };
   };
   const hasCopy = copies.length > 0;
@@ -75,13 +90,21 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
     if (copy) copied = await storeRenditions(context, task, found, copy, { isCopy: true });
     else planned = plan(true, false);
   }
-  if (!('work' in planned)) {
-    log.info({ track: track.id, because: planned.whole }, 'track encoded in one go');
-    return undefined;
-  }
+  if (!('work' in planned)) return oneGo(planned.whole);
   const { work, stretches } = planned;
-  const shared = { track: track.position, objectKey: track.object_key, work };
+  // Each piece locates the recording for itself.
+  const unlocated = { ...source, recording: { ...source.recording, path: '' } };
+  const shared = { track: track.position, objectKey: track.object_key, work: { ...work, source: unlocated } };
   return { pieces: stretches.map((stretch) => ({ ...shared, stretch })), copied };
+}
+
+/** Returns the copies that are the best rendition of the ladder now: settings and cuts may have changed since. */
+export function usableCopies(
+  { track, settings, copies }: Pick<DividingTask, 'track' | 'settings' | 'copies'>,
+  source: MediaInfo,
+): readonly MadeRendition[] {
+  const isBest = track.kept === null && isCopied(planLadder(source, settings).renditions[0]);
+  return isBest ? copies : [];
 }
 
 /** Reports whether the header tells the rate of the pictures, so that they need not be counted. */
@@ -115,8 +138,8 @@ export async function encodeStretch(context: OperationContext, piece: unknown): 
 }
 
 /** Returns the pieces of an operation that has been divided, by the position of their track, in order. */
-export async function endedPieces(database: Database, operationId: number): Promise<Map<number, EndedPiece[]>> {
-  const { rows } = await sql<Pick<EndedPiece, 'succeeded' | 'reason' | 'files'> & { piece: EncodingPiece }>`
+export async function finishedPieces(database: Database, operationId: number): Promise<Map<number, FinishedPiece[]>> {
+  const { rows } = await sql<Pick<FinishedPiece, 'succeeded' | 'reason' | 'files'> & { piece: EncodingPiece }>`
     SELECT o.piece, o.state = 'succeeded' AS succeeded, o.reason, (
         SELECT coalesce(jsonb_agg(e.properties || jsonb_build_object('objectKey', e.object_key)), '[]')
         FROM publication_elements e WHERE e.workflow_id = o.workflow_id AND e.event_id = w.event_id AND e.kind = 'piece'
@@ -131,7 +154,7 @@ export async function endedPieces(database: Database, operationId: number): Prom
 export async function joinTrack(
   context: OperationContext,
   { track, stem }: Pick<DividingTask, 'track' | 'stem'>,
-  pieces: readonly EndedPiece[],
+  pieces: readonly FinishedPiece[],
   { folder, timeLimitMs, signal }: Pick<DeliveryOptions, 'folder' | 'timeLimitMs' | 'signal'>,
 ) {
   const { tools, log, open } = context;
@@ -149,7 +172,8 @@ export async function joinTrack(
     const delivery = await joinPieces(tools, first.work, located, { folder, timeLimitMs, signal });
     return storeRenditions(context, { track, stem }, first.work.source, delivery);
   } catch (error) {
-    if (!(error instanceof PiecesUnfit)) throw error;
+    const isUnfit = error instanceof PiecesUnfit || (error instanceof MediaFailure && error.permanent);
+    if (!isUnfit) throw error;
     log.warn({ track: track.id, reason: error.message }, 'the pieces cannot be joined; the track is encoded in one go');
     return undefined;
   }

@@ -266,6 +266,36 @@ async function picture(key: string, tool: 'ffmpeg' | 'ffprobe', args: (path: str
   return (await runTool((await testTools())[tool], ['-v', 'error', ...args(path)], options)).output;
 }
 
+describe('a copy that an earlier operation has made', () => {
+  const copied = async () => {
+    const clipOptions = { seconds: 4, video: { size: '640x480', options: ['-g', '50'] } };
+    const eventId = await bench.addEvent({ 'presenter/source': await clip(clipOptions) });
+    await perform(eventId, inspect);
+    await bench.perform(encode, eventId, { configuration: { renditions: 'copy' } });
+    return eventId;
+  };
+  const heights = async (eventId: string) =>
+    (await bench.elementsOf(eventId)).map(({ height, duration }) => ({ height, duration: Number(duration) }));
+
+  it('goes when the settings no longer ask for it', async () => {
+    const eventId = await copied();
+    expect(await heights(eventId)).toMatchObject([{ height: 480 }]);
+    await bench.perform(encode, eventId, { workflowConfiguration: { heights: '360' } });
+    expect(await heights(eventId)).toMatchObject([{ height: 360 }, { height: 360 }]);
+  });
+
+  it('goes when parts are cut out since', async () => {
+    const eventId = await copied();
+    await updateTracks(eventId, { kept_parts: JSON.stringify([{ begin: 1000, end: 3000 }]) }, 0);
+    await bench.perform(encode, eventId, { workflowConfiguration: { heights: 'source' } });
+    const duration = expect.closeTo(2000, -2);
+    expect(await heights(eventId)).toEqual([
+      { height: 480, duration },
+      { height: 480, duration },
+    ]);
+  });
+});
+
 describe('dividing a recording', () => {
   it('does not count the pictures again', async () => {
     const irregular = { filter: "select='not(mod(n,7))+lt(n,40)'", codec: 'mpeg4', options: ['-vsync', 'vfr'] };
@@ -284,7 +314,8 @@ describe('dividing a recording', () => {
       pieces = commit.pieces ?? [];
       return commit;
     };
-    await perform(eventId, { ...dividing, run });
+    const fractions = await bench.perform({ ...dividing, run }, eventId);
+    expect(fractions).toEqual([]);
     const counted = { work: { source: { video: { frameCount: 66 } } } };
     expect(pieces).toMatchObject([counted, counted]);
   });

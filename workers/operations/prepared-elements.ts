@@ -15,6 +15,7 @@ export interface SourceTrack {
   flavor: string;
   object_key: string;
   sha256: string | null;
+  mediatype: string;
   /** Milliseconds; null before inspection. */
   duration: number | null;
   /** Empty before inspection. */
@@ -29,7 +30,18 @@ export interface SourceTrack {
 export async function sourceTracks(database: Database, eventId: string): Promise<SourceTrack[]> {
   const tracks = await database
     .selectFrom('tracks')
-    .select(['id', 'position', 'flavor', 'object_key', 'sha256', 'duration', 'streams', 'kept_parts', 'made_by'])
+    .select([
+      'id',
+      'position',
+      'flavor',
+      'object_key',
+      'sha256',
+      'mediatype',
+      'duration',
+      'streams',
+      'kept_parts',
+      'made_by',
+    ])
     .where('event_id', '=', eventId)
     .where('is_media', '=', true)
     .orderBy('position')

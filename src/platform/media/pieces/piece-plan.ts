@@ -45,12 +45,14 @@ const LAST_SHARE = 0.5;
 const LEAST_WORK = 4e9;
 /** Containers in which a seek always finds the key frame before a time. */
 const SEEKABLE = ['mov', 'matroska'];
+const NO_INDEX = 'its container has no index';
 /** In seconds. Tools know times to a millionth; a border must lie between two packets of sound. */
 const FINEST_TICK = 4e-6;
 
-/** Reports whether a recording may be divided at all, as far as its inspection tells. */
-export function isDivisible({ recording, cut }: Pick<Inspected, 'recording' | 'cut'>): boolean {
-  return SEEKABLE.includes(recording.demuxer) && !cut;
+/** Returns why a recording is never divided, as far as its inspection tells; undefined if it may be. */
+export function whyIndivisible({ recording, cut }: Pick<Inspected, 'recording' | 'cut'>): string | undefined {
+  if (cut) return 'parts of it are cut out';
+  return SEEKABLE.includes(recording.demuxer) ? undefined : NO_INDEX;
 }
 
 /** Returns the renditions that are not copied. */
@@ -60,18 +62,16 @@ export function encodedLadder({ source, settings, encodeAll, hasCopy }: PictureW
 }
 
 /** Divides a recording into stretches of about a minute, if that is possible without a visible joint and worth it. */
-export function planPieces(
-  work: PictureWork,
-  { isCut = false, seconds, leastWork = LEAST_WORK }: PieceLimits & { isCut?: boolean } = {},
-): PiecePlan {
+export function planPieces(work: PictureWork, { seconds, leastWork = LEAST_WORK }: PieceLimits = {}): PiecePlan {
   const { source } = work;
-  const { video, audio, soundTick, recording, indexed, duration } = source;
+  const { video, audio, soundTick, indexed, duration } = source;
+  const indivisible = whyIndivisible(source);
   const { renditions } = encodedLadder(work);
-  if (isCut) return { whole: 'parts of it are cut out' };
+  if (indivisible) return { whole: indivisible };
   if (!video) return { whole: 'it has no pictures' };
   if (renditions.length === 0) return { whole: 'nothing is encoded' };
   if (renditions.some(isCopied)) return { whole: 'its best rendition is copied' };
-  if (!indexed || !SEEKABLE.includes(recording.demuxer)) return { whole: 'its container has no index' };
+  if (!indexed) return { whole: NO_INDEX };
   if (audio && (soundTick === null || soundTick < FINEST_TICK)) return { whole: 'the times of its sound are too fine' };
   const total = duration / 1000;
   const length = seconds ?? (total > LONG_SECONDS ? LONG_PIECE_SECONDS : PIECE_SECONDS);
