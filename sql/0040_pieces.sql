@@ -9,9 +9,9 @@ ALTER TABLE workflow_operations
   ADD CONSTRAINT workflow_operations_state_check CHECK (state IN
     ('waiting', 'ready', 'running', 'divided', 'paused', 'succeeded', 'failed', 'skipped', 'stopped')),
   DROP CONSTRAINT IF EXISTS workflow_operations_workflow_id_position_key;
-CREATE UNIQUE INDEX IF NOT EXISTS workflow_operations_place ON workflow_operations (workflow_id, position)
-  WHERE parent_id IS NULL;
-CREATE UNIQUE INDEX IF NOT EXISTS workflow_operations_pieces ON workflow_operations (parent_id, position)
+CREATE UNIQUE INDEX IF NOT EXISTS workflow_operations_place
+  ON workflow_operations (workflow_id, coalesce(parent_id, 0), position);
+CREATE INDEX IF NOT EXISTS workflow_operations_pieces ON workflow_operations (parent_id, position)
   WHERE parent_id IS NOT NULL;
 DROP INDEX IF EXISTS workflow_operations_one_current;
 CREATE UNIQUE INDEX IF NOT EXISTS workflow_operations_current ON workflow_operations (workflow_id)

@@ -11,9 +11,11 @@ import type { Operation } from './operations/operation.ts';
 export type LaneChoice = (ready: readonly ReadyOperation[]) => Promise<ReadonlyMap<number, Lane>>;
 
 /**
- * Returns how many operations of a lane a worker runs concurrently: in the long lane half as many, but at least one.
+ * Returns how many operations of a lane a worker runs concurrently: in the long lane half as many, but at least one. One
+ * piece keeps all processors busy.
  */
 export function slotsOf(lane: Lane, concurrency: number): number {
+  if (lane === 'pieces') return 1;
   return lane === 'long' ? Math.max(1, Math.floor(concurrency / 2)) : concurrency;
 }
 

@@ -267,7 +267,7 @@ describe('lanes', () => {
 
   test('long ones get a slot, and more on larger workers, beside those of the others', () => {
     expect([1, 2, 8].map((n) => slotsOf('long', n))).toEqual([1, 1, 4]);
-    expect(slotsOf('heavy', 2)).toBe(2);
+    expect([slotsOf('heavy', 2), slotsOf('pieces', 8)]).toEqual([2, 1]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { ClaimLost, LockedWorkflow, notifyTaken, PieceLeft } from './locked-workflow.ts';
+import { ClaimLost, LockedWorkflow, notifyTaken } from './locked-workflow.ts';
 import {
   isPoisonSuspect,
   recordAttempts,
@@ -8,15 +8,7 @@ import {
   type Step,
   type WorkflowRef,
 } from './operation-queries.ts';
-import {
-  countPieces,
-  dropPieces,
-  holdPieces,
-  insertPieces,
-  isForAnother,
-  readyPieces,
-  stopPieces,
-} from './piece-queries.ts';
+import { countPieces, dropPieces, holdPieces, insertPieces, readyPieces, stopPieces } from './piece-queries.ts';
 import { prepareRetry } from './retry-workflow.ts';
 import { compileCondition, PAUSE } from './workflow-definition.ts';
 import { IllegalMove, isActive } from './workflow-states.ts';
@@ -124,6 +116,7 @@ async function applyChange(workflow: LockedWorkflow, change: Change): Promise<vo
       // A finished workflow uses it when it is retried.
       if (!isActive(workflow.state)) return;
       applyConditions(workflow);
+      await dropUnusedPieces(workflow);
       return holdNextIfPaused(workflow);
     default: {
       const step = workflow.heldStep(change);
@@ -140,8 +133,6 @@ async function applyChange(workflow: LockedWorkflow, change: Change): Promise<vo
 async function claim(workflow: LockedWorkflow, step: Step, worker: string): Promise<void> {
   if (isPoisonSuspect(step) && (await runsAnotherSuspect(workflow.trx, step.id, worker)))
     throw new ClaimLost('The worker has another operation that may kill it.');
-  if (step.parentId !== null && (await isForAnother(workflow.trx, step, worker)))
-    throw new PieceLeft('Another worker has nothing to do.');
   workflow.claim(step, worker);
   if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
   // Pieces would fill the log of changes.
@@ -170,11 +161,17 @@ function releaseClaim(workflow: LockedWorkflow, step: Step, change: PlainEnding)
 }
 
 async function divide(workflow: LockedWorkflow, step: Step, pieces: readonly object[]): Promise<void> {
-  workflow.releaseClaim(step, 'divided', { worker: null });
+  workflow.releaseClaim(step, 'divided', { worker: null, progress: 0 });
   // For clients, the operation is running.
   workflow.recordStep(step, { operation_state: 'running', pieces: pieces.length });
   await insertPieces(workflow.trx, step, pieces);
   await startPieces(workflow, step);
+}
+
+/** Drops the pieces of an operation that will not run, or run again from the beginning. */
+async function dropUnusedPieces({ trx, id, steps }: LockedWorkflow): Promise<void> {
+  const isUnused = ({ hasPieces, state }: Step) => hasPieces && (state === 'waiting' || state === 'skipped');
+  if (steps.some(isUnused)) await dropPieces(trx, id);
 }
 
 async function startPieces(workflow: LockedWorkflow, { id }: Step, finished?: number): Promise<void> {
@@ -275,18 +272,20 @@ async function resume(workflow: LockedWorkflow): Promise<void> {
 }
 
 async function stop(workflow: LockedWorkflow): Promise<void> {
-  const running = workflow.stepsIn(['running']);
+  const running = workflow.stepsIn(['running', 'divided']);
   const ids = running.map(({ id }) => id);
   await recordAttempts(workflow.trx, ids, { outcome: 'stopped', reason: null });
   workflow.moveAll(['waiting', 'ready', 'running', 'divided', 'paused'], 'stopped');
   workflow.move('STOPPED');
   for (const step of running) workflow.recordStep(step);
   await notifyTaken(workflow.trx, ids);
-  if (workflow.steps.some(({ hasPieces }) => hasPieces)) await dropPieces(workflow.trx, workflow.id);
+  // The operation may have been divided while this waited for the lock.
+  await dropPieces(workflow.trx, workflow.id);
 }
 
 async function tryAgain(workflow: LockedWorkflow): Promise<void> {
   await prepareRetry(workflow);
+  await dropPieces(workflow.trx, workflow.id);
   applyConditions(workflow);
   workflow.move('RUNNING');
   scheduleNext(workflow);

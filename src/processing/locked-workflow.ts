@@ -25,11 +25,6 @@ export class ClaimLost extends Error {
   override name = 'ClaimLost';
 }
 
-/** The worker leaves a piece to another one, which has nothing to do. */
-export class PieceLeft extends ClaimLost {
-  override name = 'PieceLeft';
-}
-
 type Values = Readonly<Record<string, unknown>>;
 
 /**

@@ -6,8 +6,7 @@ import { wakeListeners } from '#platform/database/notifications.ts';
 import { inRetriedTransaction, inTransaction, type OutageWait } from '#platform/database/retry.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { advance, type Change, type Ending, PROGRESS_STEPS } from './advance-workflow.ts';
-import { ClaimLost, PieceLeft, READY_CHANNEL } from './locked-workflow.ts';
-import { offerAgain } from './piece-queries.ts';
+import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
 import type { OperationState } from './workflow-states.ts';
 
 /** The time a worker may be silent before its operation is given to another. */
@@ -65,7 +64,6 @@ export async function claimOperation(
     const step = workflow.piece ?? workflow.steps.find(({ id }) => id === operationId);
     return step && { ...step, operationId, attempt: step.attempts + 1 };
   } catch (error) {
-    if (error instanceof PieceLeft) await offerAgain(database, operationId);
     if (error instanceof ClaimLost) return undefined;
     throw error;
   }

@@ -1,11 +1,15 @@
 import { sql } from 'kysely';
-import type { Database, Transaction } from '#platform/database/kysely.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
+import type { Lane } from '#platform/queue/work-queue.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
 import { TAKEN_CHANNEL } from './locked-workflow.ts';
 import type { Step } from './operation-queries.ts';
 import { aliveWorkers } from './worker-processes.ts';
 
-/** Inserts the pieces of an operation, which wait. They have its limits and its lane. */
+/** Workers of earlier versions do not serve it: they would take a piece for the whole operation. */
+const PIECES = 'pieces';
+
+/** Inserts the pieces of an operation, which wait. They have its limits, and a lane of which a worker runs one at a time. */
 export async function insertPieces(trx: Transaction, parent: Step, pieces: readonly object[]): Promise<void> {
   await trx
     .insertInto('workflow_operations')
@@ -17,7 +21,7 @@ export async function insertPieces(trx: Transaction, parent: Step, pieces: reado
         operation: parent.operation,
         configuration: JSON.stringify(parent.configuration),
         state: 'waiting',
-        lane: parent.lane,
+        lane: PIECES satisfies Lane,
         max_attempts: parent.maxAttempts,
         time_limit_ms: parent.timeLimitMs,
         piece: JSON.stringify(piece),
@@ -41,30 +45,6 @@ export async function readyPieces(trx: Transaction, parentId: number, finished =
         WHERE parent_id = ${parentId} AND state IN ('ready', 'running') AND id <> ${finished}))
     ) RETURNING id`.execute(trx);
   return rows.length > 0;
-}
-
-/** In seconds. Workers report more often. */
-const AWAY_SECONDS = 12;
-/** In seconds. Another worker needs less to take a piece. */
-const LEFT_SECONDS = 1;
-
-/** Reports whether a worker that has a piece of an operation should leave another one to a worker without work. */
-export async function isForAnother(trx: Transaction, { parentId }: Step, worker: string): Promise<boolean> {
-  const { rows } = await sql<{ left: boolean }>`
-    SELECT EXISTS (SELECT FROM workflow_operations
-        WHERE parent_id = ${parentId} AND state = 'running' AND worker = ${worker})
-      AND EXISTS (SELECT FROM worker_processes p
-        WHERE name <> ${worker} AND NOT draining AND seen_at > now() - make_interval(secs => ${AWAY_SECONDS})
-          AND NOT EXISTS (SELECT FROM workflow_operations o WHERE o.state = 'running' AND o.worker = p.name)) AS left`.execute(
-    trx,
-  );
-  return rows[0]?.left === true;
-}
-
-/** Offers a piece again that a worker has left to others. */
-export async function offerAgain(database: Database, id: number): Promise<void> {
-  await sql`UPDATE workflow_operations SET delivered_at = NULL, not_before = now() + make_interval(secs => ${LEFT_SECONDS})
-    WHERE id = ${id} AND state = 'ready'`.execute(database);
 }
 
 /** Holds the pieces that no worker has claimed. */

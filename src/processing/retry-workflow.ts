@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { LockedWorkflow } from './locked-workflow.ts';
 import { SUPERSEDED } from './workflow-refusals.ts';
-import { IllegalMove, isActive } from './workflow-states.ts';
+import { IllegalMove, isActive, type OperationState } from './workflow-states.ts';
 
 /** The columns of an operation that has not started. */
 const INITIAL_VALUES = {
@@ -16,6 +16,9 @@ const INITIAL_VALUES = {
   started_at: null,
   lane: null,
 };
+
+/** An API of an earlier version leaves a divided operation as it is when it stops the workflow. */
+const UNFINISHED: readonly OperationState[] = ['failed', 'stopped', 'divided'];
 
 /**
  * Moves operations back to waiting, from the first one that did not succeed. Results are kept, unless the event has
@@ -32,7 +35,7 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   await workflow.trx.selectFrom('events').select('id').where('id', '=', workflow.eventId).forUpdate().execute();
   if (await hasSuccessor(workflow)) throw SUPERSEDED();
   const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
-  workflow.moveAll(fromStart ? ['failed', 'stopped', 'succeeded'] : ['failed', 'stopped'], 'waiting', {
+  workflow.moveAll(fromStart ? [...UNFINISHED, 'succeeded'] : UNFINISHED, 'waiting', {
     onFailure: false,
     values: INITIAL_VALUES,
   });

@@ -31,7 +31,7 @@ export const OPERATION_MOVES: Readonly<Record<OperationState, readonly Operation
   waiting: ['ready', 'paused', 'stopped', 'skipped'],
   ready: ['running', 'paused', 'stopped'],
   running: ['succeeded', 'failed', 'ready', 'divided', 'paused', 'stopped'],
-  divided: ['ready', 'paused', 'stopped'],
+  divided: ['ready', 'paused', 'stopped', 'waiting'],
   paused: ['succeeded', 'ready', 'waiting', 'stopped'],
   succeeded: ['waiting'],
   failed: ['waiting'],

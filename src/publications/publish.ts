@@ -65,6 +65,7 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     .set({ publication_id: id })
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
+    .where('kind', '<>', 'piece')
     .execute();
   await addCatalog(trx, id, request);
   await recordPublished(trx, id, request, {
@@ -150,6 +151,7 @@ function preparedElements(trx: Transaction, eventId: string) {
     .select(['kind', 'flavor', 'filename', 'workflow_id'])
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
+    .where('kind', '<>', 'piece')
     .execute();
 }
 

@@ -1,15 +1,19 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { pausedRecordings, queuedRecordings } from '#pages/operator/dashboard/work.queries.ts';
 import { advance, type Control, type Ending } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
 import { type Claim, claimOperation, endClaim, recoverLostOperations } from '#processing/operation-claims.ts';
 import { operations } from '#workers/operations/all-operations.ts';
 import { encodeWith } from '#workers/operations/encode.ts';
+import { encodeStretch } from '#workers/operations/encoding-pieces.ts';
+import type { Operation } from '#workers/operations/operation.ts';
 import { createTestApp, workerApp } from '../support/app.ts';
 import { created, post } from '../support/app-uploads.ts';
 import { type ClipOptions, recording } from '../support/clips.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { eventFields, file } from '../support/form.ts';
+import { untilOneWaits } from '../support/lock-waits.ts';
 import { processEvent } from '../support/process-event.ts';
 import { insertElement } from '../support/publication.ts';
 import { FOR_AGES } from '../support/watched.ts';
@@ -28,13 +32,6 @@ const end = ({ operationId, token, ...claim }: Claim, change: object) =>
   endClaim(database, { ...claim, operationId, token }, { operationId, token, ...change } as Ending, AT_ONCE);
 const control = (workflowId: number, change: Control) =>
   database.transaction().execute((trx) => advance(trx, workflowId, change));
-
-const due = (id: number) =>
-  database
-    .updateTable('workflow_operations')
-    .set({ not_before: new Date(0) })
-    .where('id', '=', id)
-    .execute();
 
 const PIECES = [{ part: 1 }, { part: 2 }, { part: 3 }];
 
@@ -90,29 +87,9 @@ describe('a divided operation', () => {
     expect((await pieceStates()).filter((state) => state === 'ready')).toHaveLength(Math.min(Math.max(1, workers), 2));
   });
 
-  test('is spread over the workers: one that has a piece leaves the next to one without work', async () => {
-    const { ready } = await divided({ workers: 2 });
-    const [one = 0, two = 0] = await ready();
-    await take(one, 'worker 0');
-    expect(await claimOperation(database, two, 'worker 0', AT_ONCE)).toBeUndefined();
-    const { delivered_at } = await database
-      .selectFrom('workflow_operations')
-      .select('delivered_at')
-      .where('id', '=', two)
-      .executeTakeFirstOrThrow();
-    expect(delivered_at).toBeNull();
-    await due(two);
-    await take(two, 'worker 1');
-  });
-
-  test('gives a worker a second piece when no other one is without work', async () => {
-    const { ready } = await divided({ workers: 2 });
-    const [one = 0, two = 0] = await ready();
-    const others = await startTestWorkflow(database);
-    const [other] = await operationsOf(database, others.workflowId);
-    await take(other?.id ?? 0, 'worker 1');
-    await take(one, 'worker 0');
-    await take(two, 'worker 0');
+  test('has its pieces in a lane that earlier versions do not serve, at the limits of the operation', async () => {
+    const { pieces } = await divided();
+    expect(await pieces()).toMatchObject(PIECES.map((piece) => ({ piece, lane: 'pieces', max_attempts: 2 })));
   });
 
   test('loses only the piece whose worker died', async () => {
@@ -142,12 +119,13 @@ describe('a divided operation', () => {
   });
 
   test('starts no piece while the workflow is paused, and keeps what has been done', async () => {
-    const { pieceStates, ready, states, workflowId } = await divided({ workers: 2 });
+    const { eventId, pieceStates, ready, states, workflowId } = await divided({ workers: 2 });
     const running = await take((await ready())[0] ?? 0);
     await control(workflowId, { kind: 'paused', by: 'ada' });
     expect(await pieceStates()).toEqual(['running', 'paused', 'waiting']);
     await end(running, { kind: 'succeeded' });
     expect(await pieceStates()).toEqual(['succeeded', 'paused', 'waiting']);
+    expect(await pausedRecordings(database, 9)).toMatchObject({ count: 1, entries: [{ eventId }] });
     await control(workflowId, { kind: 'resumed', by: 'ada' });
     expect(await pieceStates()).toEqual(['succeeded', 'ready', 'ready']);
     expect(await states()).toEqual(['divided', 'waiting']);
@@ -163,6 +141,36 @@ describe('a divided operation', () => {
     expect(await states()).toEqual(['ready', 'waiting']);
   });
 
+  test('is stopped with its pieces even when it is divided while the stop waits', async () => {
+    const { workflowId } = await startTestWorkflow(database);
+    const [first] = await operationsOf(database, workflowId);
+    const { operationId, token } = await take(first?.id ?? 0);
+    const dividing = await database.startTransaction().execute();
+    await advance(dividing, workflowId, { kind: 'divided', operationId, token, pieces: PIECES });
+    const stopping = control(workflowId, { kind: 'stopped', by: 'ada' });
+    await untilOneWaits(database);
+    await dividing.commit().execute();
+    await stopping;
+    expect(await operationsOf(database, workflowId)).toMatchObject([{ state: 'stopped' }]);
+  });
+
+  test('is tried again from its beginning when an earlier version has stopped the workflow but not it', async () => {
+    const { workflowId, states, pieces } = await divided();
+    await database.updateTable('workflows').set({ state: 'STOPPED' }).where('id', '=', workflowId).execute();
+    await control(workflowId, { kind: 'tried again', by: 'ada' });
+    expect(await states()).toEqual(['ready', 'waiting']);
+    expect(await pieces()).toEqual([]);
+  });
+
+  test('waits once among the queued recordings, and not while a piece runs', async () => {
+    const { eventId, ready } = await divided({ workers: 3 });
+    const waiting = async () =>
+      (await queuedRecordings(database, 99)).entries.filter((entry) => entry.eventId === eventId);
+    expect(await waiting()).toHaveLength(1);
+    await take((await ready())[0] ?? 0);
+    expect(await waiting()).toEqual([]);
+  });
+
   test('is stopped with its pieces, whose results go', async () => {
     const app = await createTestApp();
     onTestFinished(() => app.close());
@@ -175,6 +183,9 @@ describe('a divided operation', () => {
     await control(workflowId, { kind: 'stopped', by: 'ada' });
     expect(await states()).toEqual(['stopped', 'stopped']);
     expect(await pieces()).toEqual([]);
+    const { rows: told } = await sql`SELECT FROM changes WHERE event_id = ${eventId} AND kind = 'operation.state'
+      AND data->>'operation_state' = 'stopped'`.execute(database);
+    expect(told).toHaveLength(1);
     await expect(end(running, { kind: 'succeeded' })).rejects.toThrow(ClaimLost);
     const staged = await database
       .selectFrom('staging')
@@ -228,5 +239,40 @@ describe('the encoding of a recording with enough work', () => {
     expect(divisions.map(({ data }) => data)).toMatchObject([
       { operation: 'encode', operation_state: 'running', pieces: 8 },
     ]);
+  });
+
+  const limits = { seconds: 4, leastWork: 0 };
+  const VIDEO = { codec: 'mpeg4', size: '320x240' };
+  const media = async (clip: ClipOptions, encode: Operation) => {
+    const app = await workerApp();
+    const sent = file('presenter', `a.${clip.container}`, await recording(clip));
+    const id = await created(await post(app, [...eventFields({ workflow: 'publish' }), sent]));
+    const limited = new Map([...operations, ['encode', encode]]);
+    // A piece that fails ends its job with the reason.
+    await processEvent(app, id, limited).catch(({ message }) => expect(message).toBe('It is damaged.'));
+    await processEvent(app, id, limited);
+    const elements = app.database.selectFrom('publication_elements').select(['filename', 'frame_count', 'has_audio']);
+    return elements
+      .where('event_id', '=', id)
+      .where('mediatype', 'in', ['video/mp4', 'application/octet-stream'])
+      .execute();
+  };
+  const WHOLE = [{ filename: 'presenter.mp4', frame_count: 225, has_audio: true }];
+
+  test('is done in one go when a piece fails for good', async () => {
+    const encode = encodeWith(limits);
+    let pieces = 0;
+    const runPiece = async (...args: Parameters<NonNullable<Operation['runPiece']>>) => {
+      pieces += 1;
+      if (pieces === 2) throw Object.assign(new Error('It is damaged.'), { permanent: true });
+      return encodeStretch(...args);
+    };
+    expect(await media({ container: 'mkv', seconds: 9, video: VIDEO }, { ...encode, runPiece })).toEqual(WHOLE);
+    expect(pieces).toBe(2);
+  });
+
+  test('is done in one go when the pieces cannot be joined, as with sound that their container does not keep', async () => {
+    const clip: ClipOptions = { container: 'mov', seconds: 9, video: VIDEO, audio: { codec: 'alac' } };
+    expect(await media(clip, encodeWith(limits))).toEqual(WHOLE);
   });
 });

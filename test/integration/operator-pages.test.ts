@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { createApp } from '#app/app.ts';
 import { dashboardRoutes } from '#pages/operator/queue-dashboard.ts';
 import { serve } from '#platform/http/server/serve.ts';
+import { LANES } from '#platform/queue/work-queue.ts';
 import { claimOperation } from '#processing/operation-claims.ts';
 import { assignLanes, takeDeliveries } from '#processing/outbox.ts';
 import { reportWorkerProcess } from '#processing/worker-processes.ts';
@@ -66,7 +67,7 @@ describe('workers and lanes', () => {
   });
   const deliver = async () => {
     await assignLanes(database, async (ready) => new Map(ready.map((each) => [each.operationId, 'light'])));
-    return takeDeliveries(database, ['light', 'heavy', 'long']);
+    return takeDeliveries(database, LANES);
   };
 
   test('without a sign of life the page says that nothing is processed; then it shows who lives, and who fell silent', async () => {

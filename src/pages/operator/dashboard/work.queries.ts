@@ -63,8 +63,11 @@ export interface WaitingRecording extends Work {
 export async function queuedRecordings(db: Queryable, limit: number): Promise<WorkList<WaitingRecording>> {
   const { rows } = await sql<WaitingRecording & { count: number }>`
     WITH ready AS MATERIALIZED (
-      SELECT o.id, o.workflow_id, o.operation, o.not_before, o.reason, o.position FROM workflow_operations o
-      WHERE o.state = 'ready' LIMIT ${MOST_COUNTED + 1}
+      SELECT o.id, o.workflow_id, o.operation, o.not_before, o.reason, coalesce(parent.position, o.position) AS position
+      FROM workflow_operations o LEFT JOIN workflow_operations parent ON parent.id = o.parent_id
+      WHERE o.state = 'ready' AND (o.parent_id IS NULL OR NOT EXISTS (SELECT FROM workflow_operations other
+        WHERE other.parent_id = o.parent_id AND (other.state = 'running'
+          OR (other.state = 'ready' AND other.position < o.position)))) LIMIT ${MOST_COUNTED + 1}
     ), first AS (
       SELECT *, (SELECT count(*) FROM ready) AS count FROM ready
       ORDER BY greatest(not_before, '-infinity'), id LIMIT ${limit}
@@ -92,7 +95,8 @@ export async function pausedRecordings(db: Queryable, limit: number): Promise<Wo
       coalesce((SELECT max(before.finished_at) FROM workflow_operations before WHERE before.workflow_id = first.id
         AND before.state = 'succeeded'), first.created_at) AS since
     FROM first JOIN events e ON e.id = first.event_id
-    LEFT JOIN workflow_operations o ON o.workflow_id = first.id AND o.state = 'paused'
+    LEFT JOIN workflow_operations o ON o.workflow_id = first.id AND o.parent_id IS NULL
+      AND o.state IN ('paused', 'divided')
     ORDER BY since, first.id`.execute(db);
   return workList(rows);
 }
