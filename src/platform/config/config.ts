@@ -21,7 +21,7 @@ const DEFAULT_ADMIN_PASSWORD = 'opencast';
 export type Config = ReturnType<typeof loadConfig>;
 
 /** The rule for watching recordings: the setting, or `signed` if every address must be signed. */
-export type WatchAccess = 'signed' | Variables['WATCH_ACCESS'];
+export type WatchAccess = 'signed' | NonNullable<Variables['WATCH_ACCESS']>;
 
 export type OperationSettings = Config['operations'];
 
@@ -76,7 +76,7 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
       /** Time after the scheduled end before a missing recording counts as missed. */
       recordingGraceMs: v.RECORDING_GRACE_SECONDS * 1000,
     },
-    watchAccess: (v.URL_SIGNING_SECRET ? 'signed' : v.WATCH_ACCESS) as WatchAccess,
+    watchAccess: watchAccess(v),
     /** `ttlSeconds`: default lifetime of a signed URL. */
     urlSigning: { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL },
     /** Bearer tokens are rejected when undefined. */
@@ -138,6 +138,15 @@ function adminPassword({ ADMIN_PASSWORD }: Variables, reached: string | undefine
   if (ADMIN_PASSWORD) return ADMIN_PASSWORD;
   if (reached === undefined) return DEFAULT_ADMIN_PASSWORD;
   throw new ConfigError(`ADMIN_PASSWORD is not set; it is required while ${reached}.`);
+}
+
+function watchAccess({ WATCH_ACCESS, URL_SIGNING_SECRET }: Variables): WatchAccess {
+  if (!URL_SIGNING_SECRET) return WATCH_ACCESS ?? 'page';
+  if (!WATCH_ACCESS) return 'signed';
+  if (WATCH_ACCESS === 'strict') return WATCH_ACCESS;
+  throw new ConfigError(
+    `WATCH_ACCESS is "${WATCH_ACCESS}" while URL_SIGNING_SECRET is set; allowed is strict, or no WATCH_ACCESS to require signed addresses.`,
+  );
 }
 
 function metricsPort({ METRICS_PORT, PORT }: Variables): number | undefined {
