@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { allowsRange, matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
 import { PLAIN_TEXT, refusal } from '#platform/http/errors/errors.ts';
-import { type ByteRange, ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
+import { ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
 import { requestedRange } from '#platform/storage/requested-range.ts';
 
 export const RANGE_NOT_SATISFIABLE = refusal(416, 'The range is outside the file.');
@@ -43,7 +43,8 @@ export async function serveFile(
       'Content-Range': `bytes */${file.size}`,
     });
   }
-  const body = await openObject(c, storage, file.object_key, range === 'all' ? undefined : range);
+  const part = range === 'all' ? undefined : range;
+  const body = await readStorage(c, file.object_key, () => storage.get(file.object_key, part));
   if (!body) return undefined;
   if (range === 'all') return c.body(body, 200, whole);
   return c.body(body, 206, {
@@ -53,10 +54,15 @@ export async function serveFile(
   });
 }
 
-/** Opens an object for an answer; undefined when it has been removed. */
-export async function openObject(c: Context, storage: ObjectStorage, key: string, range?: ByteRange) {
+/**
+ * Runs a function that reads an object for an answer.
+ *
+ * @returns undefined when the object has been removed
+ * @throws STORAGE_UNAVAILABLE when it cannot be read
+ */
+export async function readStorage<T>(c: Context, key: string, read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await storage.get(key, range);
+    return await read();
   } catch (error) {
     if (error instanceof ObjectNotFound) return undefined;
     c.get('log').error({ err: error, key }, 'a file could not be read from the object storage');

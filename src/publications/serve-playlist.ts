@@ -7,7 +7,7 @@ import { mediaPlaylist } from '#platform/media/hls-playlists.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { findPublishedFile } from './publication.queries.ts';
 import { PLAYLIST, renditionProperties } from './publication.ts';
-import { openObject } from './serve-file.ts';
+import { readStorage } from './serve-file.ts';
 
 /** Signs an absolute URL. */
 export type SignAddress = (url: string) => string;
@@ -35,10 +35,11 @@ export async function servePlaylist(
 ): Promise<Response | undefined> {
   const isStored = file.mediatype === PLAYLIST;
   const range = isStored ? undefined : { start: 0, end: renditionProperties(file.properties).headBytes - 1 };
-  const body = await openObject(c, storage, file.object_key, range);
-  if (!body) return undefined;
-  const bytes = Buffer.from(await new Response(body).arrayBuffer());
-  const plain = isStored ? bytes.toString() : mediaPlaylist(file.filename, parseFragmentIndex(bytes));
+  const plain = await readStorage(c, file.object_key, async () => {
+    const bytes = Buffer.from(await new Response(await storage.get(file.object_key, range)).arrayBuffer());
+    return isStored ? bytes.toString() : mediaPlaylist(file.filename, parseFragmentIndex(bytes));
+  });
+  if (plain === undefined) return undefined;
   const text = sign ? signPlaylist(plain, url, sign) : plain;
   const isGzipped = takesGzip(c);
   const etag = strongEtag(createHash('sha256').update(text).digest('hex') + (isGzipped ? '-gzip' : ''));
