@@ -5,7 +5,7 @@ import { requestContext } from '#platform/http/app/request-context.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
 import { PLAYLIST } from './publication.ts';
-import { servePlaylist } from './serve-playlist.ts';
+import { servePlaylist, signPlaylist } from './serve-playlist.ts';
 
 const READERS = { is_public: true, is_readable: true };
 const FILE = { object_key: 'element/aa/1', size: 5, sha256: '', duration: null, ...READERS };
@@ -40,4 +40,17 @@ test.each([
   const answer = await serve(file, { start });
   expect([answer.status, await answer.text()]).toEqual([503, 'The object storage does not answer.']);
   expect(answer.headers.get('Retry-After')).toBe('30');
+});
+
+test('each address that a playlist names is signed once', () => {
+  const text = ['#EXT-X-MAP:URI="a.mp4"', '#EXTINF:2,', 'a.mp4', '#EXTINF:2,', 'a.mp4', '../f/b.mp4', ''].join('\n');
+  const asked: string[] = [];
+  const signed = signPlaylist(text, 'http://x/p/e/index.m3u8', (url) => `${url}?signature=${asked.push(url)}`);
+  expect(asked).toEqual(['http://x/p/e/a.mp4', 'http://x/p/f/b.mp4']);
+  expect(signed.split('\n').filter((line) => line.includes('mp4'))).toEqual([
+    '#EXT-X-MAP:URI="a.mp4?signature=1"',
+    'a.mp4?signature=1',
+    'a.mp4?signature=1',
+    '../f/b.mp4?signature=2',
+  ]);
 });
