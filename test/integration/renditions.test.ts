@@ -8,9 +8,11 @@ import { bitRatesOf, multivariantPlaylist } from '#platform/media/hls-playlists.
 import { parseHeights, USUAL_LADDER } from '#platform/media/ladder.ts';
 import { probe } from '#platform/media/probe.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
+import { publishedFile } from '#publications/files.endpoints.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
-import { createTestApp, workerApp } from '../support/app.ts';
+import { workerApp } from '../support/app.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
+import { endpointApp } from '../support/endpoint-app.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 
 const tools = await testTools();
@@ -109,7 +111,7 @@ describe('a playlist', () => {
     expect(again.status).toBe(304);
   });
 
-  it('is compressed for who takes it, as another version of the same text', async () => {
+  it('is compressed for clients that accept gzip, with another entity tag', async () => {
     const { own } = await publishRendition(app);
     const read = (accept: string) => app.anonymous(own, { headers: { 'Accept-Encoding': accept } });
     const [plain, gzipped] = [await read('identity'), await read('gzip, br')];
@@ -122,27 +124,31 @@ describe('a playlist', () => {
   });
 
   it('that was signed signs what it names, for the same time and client', async () => {
-    const secret = 'secret';
-    const signing = await createTestApp(undefined, { URL_SIGNING_SECRET: secret });
-    try {
-      const { list } = await publishRendition(signing);
-      const { publicUrl } = signing.context.config;
-      const signer = new UrlSigner({ keyId: 'inlet', secret, ttlSeconds: 60 });
-      const validUntil = Date.now() + 50_000;
-      const pathOf = (url: string) => url.slice(publicUrl.length);
-      const read = async (path: string) => (await signing.anonymous(path)).text();
-      const [own = ''] = addressesIn(await read(pathOf(signer.sign(publicUrl + list, { validUntil }))), list);
-      const files = addressesIn(await read(own), own);
-      expect(new Set(files).size).toBe(1);
-      for (const path of [own, ...files]) {
-        const policy = Buffer.from(new URL(path, 'http://x').searchParams.get('policy') ?? '', 'base64url');
-        expect(JSON.parse(policy.toString()).Statement.Condition.DateLessThan).toBe(validUntil);
-      }
-      const headers = { Range: 'bytes=0-7' };
-      expect((await signing.anonymous(files[0] ?? '', { headers })).status).toBe(206);
-      expect((await signing.anonymous(own.split('?')[0] ?? '')).status).toBe(400);
-    } finally {
-      await signing.close();
+    const publicUrl = 'https://video.example';
+    const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
+    const { database, storage } = app;
+    const signing = endpointApp([publishedFile], {
+      database,
+      storage,
+      addresses: { signer, publicUrl, access: 'signed' },
+    });
+    const { list } = await publishRendition(app);
+    const terms = { validUntil: Date.now() + 50_000, source: '192.0.2.7' };
+    const get = async (path: string, init: RequestInit = {}, remoteAddress = terms.source) =>
+      signing.request(path, init, { remoteAddress });
+    const read = async (path: string) => (await get(path)).text();
+    const [own = ''] = addressesIn(await read(signer.sign(publicUrl + list, terms).slice(publicUrl.length)), list);
+    const files = addressesIn(await read(own), own);
+    expect(new Set(files).size).toBe(1);
+    for (const path of [own, ...files]) {
+      const policy = Buffer.from(new URL(path, 'http://x').searchParams.get('policy') ?? '', 'base64url');
+      const { DateLessThan, IpAddress } = JSON.parse(policy.toString()).Statement.Condition;
+      expect({ validUntil: DateLessThan, source: IpAddress }).toEqual(terms);
     }
+    const [file = ''] = files;
+    const headers = { Range: 'bytes=0-7' };
+    expect((await get(file, { headers })).status).toBe(206);
+    expect((await get(file, { headers }, '192.0.2.8')).status).toBe(403);
+    expect((await get(own.split('?')[0] ?? '')).status).toBe(400);
   });
 });

@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { publishedFile } from '#publications/files.endpoints.ts';
 import { retractPublications } from '#publications/publish.ts';
 import { UrlSigner } from '#publications/signing/url-signer.ts';
 import { type TestApp, workerApp } from '../support/app.ts';
+import { endpointApp } from '../support/endpoint-app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 import { ace } from '../support/series.ts';
@@ -63,6 +65,22 @@ function sign(app: TestApp, path: string, ms = 60_000, source?: string): string 
   return url.slice(publicUrl.length);
 }
 
+/** The addresses that a playlist names. */
+const NAMED = /(?:^|URI=")(\.\.[^"\n]*)/gm;
+
+/** The condition of the policy in a signed path. */
+const conditionOf = (path: string) =>
+  JSON.parse(atob(new URLSearchParams(path.split('?')[1]).get('policy') ?? '')).Statement.Condition;
+
+/** Expects the default validity and the length of the recording, from any client. */
+function expectForOneViewing(path: string) {
+  const { DateLessThan, ...others } = conditionOf(path);
+  expect(others).toEqual({});
+  const left = DateLessThan - Date.now();
+  expect(left).toBeGreaterThan(2.9 * HOUR_MS);
+  expect(left).toBeLessThan(3.1 * HOUR_MS);
+}
+
 /** The addresses that a text holds, as paths. */
 function pathsIn(text: string, at: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => {
@@ -74,7 +92,7 @@ function pathsIn(text: string, at: string, pattern: RegExp): string[] {
 describe.each(['page', 'strict'] as const)('the pages of a recording with WATCH_ACCESS=%s', (access) => {
   const app = apps[access];
 
-  test('open for everyone if the list admits everyone, without a word of a session', async () => {
+  test('open for everyone if the list admits everyone, and set no cookie', async () => {
     const { page, embed } = await publish(app, PUBLIC);
     const cookie = await session(app);
     for (const path of [page, embed]) {
@@ -290,20 +308,35 @@ describe('with WATCH_ACCESS=strict, files that not everyone may read', () => {
       for (const file of found) {
         expect(file).toContain('signature=');
         expect(await statuses(app, [file, file.replace(/\?.*/, '')])).toEqual([200, 401]);
-        const policy = JSON.parse(atob(new URLSearchParams(file.split('?')[1]).get('policy') ?? ''));
-        const left = policy.Statement.Condition.DateLessThan - Date.now();
-        expect(left).toBeGreaterThan(2.9 * HOUR_MS);
-        expect(left).toBeLessThan(3.1 * HOUR_MS);
+        expectForOneViewing(file);
       }
     }
-    const [plain, signed] = [await get(app, playlist, headers), await get(app, sign(app, playlist, 50_000))];
-    for (const answer of [plain, signed]) {
-      const named = pathsIn(await answer.text(), playlist, /(?:^|URI=")(\.\.[^"\n]*)/gm);
-      expect(named).toHaveLength(2);
-      for (const path of named) expect([path, ...(await statuses(app, [path]))]).toEqual([expect.any(String), 200]);
+    const answer = await get(app, playlist, headers);
+    expect(answer.headers.get('Cache-Control')).toBe('private, no-cache');
+    const named = pathsIn(await answer.text(), playlist, NAMED);
+    expect(named).toHaveLength(2);
+    for (const path of named) {
+      expectForOneViewing(path);
+      expect(await statuses(app, [path])).toEqual([200]);
     }
-    expect(plain.headers.get('Cache-Control')).toBe('private, no-cache');
-    expect(signed.headers.get('Cache-Control')).toMatch(/^private, max-age=\d\d$/);
+  });
+
+  test('are named by a signed playlist for its end and its client', async () => {
+    const { playlist } = await publish(app);
+    const { database, storage, addresses } = app.context;
+    const served = endpointApp([publishedFile], { database, storage, addresses });
+    const source = '192.0.2.7';
+    const from = async (path: string, remoteAddress = source) => served.request(path, {}, { remoteAddress });
+    const signed = sign(app, playlist, 50_000, source);
+    const answer = await from(signed);
+    expect(answer.headers.get('Cache-Control')).toMatch(/^private, max-age=\d\d$/);
+    const named = pathsIn(await answer.text(), playlist, NAMED);
+    expect(named).toHaveLength(2);
+    const { DateLessThan } = conditionOf(signed);
+    for (const path of named) {
+      expect(conditionOf(path)).toEqual({ DateLessThan, IpAddress: source });
+      expect([(await from(path)).status, (await from(path, '192.0.2.8')).status]).toEqual([200, 403]);
+    }
   });
 
   test('are signed for clients that ask for it, and those of others are not', async () => {
@@ -321,7 +354,7 @@ describe('with WATCH_ACCESS=strict, files that not everyone may read', () => {
   });
 });
 
-test('with WATCH_ACCESS=link, whoever has the address may watch', async () => {
+test('with WATCH_ACCESS=link, everyone with the address may watch', async () => {
   const { page, embed, file } = await publish(apps.link);
   expect(await statuses(apps.link, [page, embed, file], { Authorization: 'Basic wrong' })).toEqual([200, 200, 200]);
 });
@@ -374,7 +407,7 @@ describe('oEmbed', () => {
     expect((await ask(url, '&maxheight=1e3')).status).toBe(400);
   });
 
-  test('says nothing of what is not public, not there or not asked for in JSON', async () => {
+  test('refuses recordings that are not public or do not exist, and other formats than JSON', async () => {
     const { page, file } = await publish(app);
     const url = `http://inlet.test${page}`;
     const refused = await ask(url);

@@ -111,7 +111,7 @@ describe('modules for browsers', () => {
     ['br;q=1.0, gzip;q=0.8', 'gzip'],
     ['gzip;q=0, identity', null],
     ['br', null],
-  ])('are compressed for who takes it: %s', async (accepted, encoding) => {
+  ])('are compressed for clients that accept gzip: %s', async (accepted, encoding) => {
     const { app } = await moduleApp();
     const headers = { 'Accept-Encoding': accepted };
     const answer = await app.request('/assets/player.js', { headers });
