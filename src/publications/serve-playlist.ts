@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { matchesNone, strongEtag } from '#platform/http/answer/etag.ts';
-import { compress, takesGzip } from '#platform/http/answer/gzip.ts';
+import { acceptsGzip, compress } from '#platform/http/answer/gzip.ts';
 import { parseFragmentIndex } from '#platform/media/fragment-index.ts';
 import { mediaPlaylist } from '#platform/media/hls-playlists.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
@@ -41,7 +41,7 @@ export async function servePlaylist(
   });
   if (plain === undefined) return undefined;
   const text = sign ? signPlaylist(plain, url, sign) : plain;
-  const isGzipped = takesGzip(c);
+  const isGzipped = acceptsGzip(c);
   const etag = strongEtag(createHash('sha256').update(text).digest('hex') + (isGzipped ? '-gzip' : ''));
   const common = { 'Content-Type': PLAYLIST, ETag: etag, Vary: 'Accept-Encoding', ...headers };
   if (matchesNone(c.req.header('If-None-Match'), etag)) return c.body(null, 304, common);

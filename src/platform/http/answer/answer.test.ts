@@ -109,7 +109,11 @@ describe('modules for browsers', () => {
   test.each([
     ['gzip, deflate, br', 'gzip'],
     ['br;q=1.0, gzip;q=0.8', 'gzip'],
+    ['GZIP', 'gzip'],
     ['gzip;q=0, identity', null],
+    ['gzip;q=0 , br', null],
+    ['gzip; q=0.000', null],
+    ['x-gzip-old', null],
     ['br', null],
   ])('are compressed for clients that accept gzip: %s', async (accepted, encoding) => {
     const { app } = await moduleApp();

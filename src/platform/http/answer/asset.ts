@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type { Context } from 'hono';
 import { notFound } from '../errors/errors.ts';
 import { matchesNone, strongEtag } from './etag.ts';
-import { compress, takesGzip } from './gzip.ts';
+import { acceptsGzip, compress } from './gzip.ts';
 
 interface Asset {
   type: string;
@@ -39,7 +39,7 @@ export class Assets {
   async answer(c: Context, name: string): Promise<Response> {
     const asset = await this.#find(name);
     if (!asset) throw notFound();
-    const isGzipped = takesGzip(c);
+    const isGzipped = acceptsGzip(c);
     const { content, etag } = isGzipped ? asset.gzipped : asset.plain;
     const headers = {
       ETag: etag,
