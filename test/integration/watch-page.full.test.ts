@@ -218,6 +218,41 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     expect(Math.min(...boxes.map((box) => box?.width ?? 0))).toBeGreaterThan(150);
   });
 
+  test('a medium that cannot play is reported until it plays, whatever the other does', async () => {
+    const { page } = await open(lecture);
+    await loaded(page);
+    const notice = page.getByRole('alert');
+    const follower = page.locator('[data-follower]');
+    const load = (name: '[data-leader]' | '[data-follower]', url: string) =>
+      page.locator(name).evaluate((medium, src) => Object.assign(medium, { preload: 'auto', src }), url);
+    const [first = '', second = ''] = await page
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href));
+    await load('[data-follower]', 'data:video/mp4,');
+    await notice.waitFor();
+    expect(await notice.textContent()).toMatch(/cannot play it\. Try the download below\.$/);
+    await load('[data-leader]', first);
+    await page.waitForFunction((src) => {
+      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
+      return leader?.currentSrc === src && leader.readyState >= 2;
+    }, first);
+    expect(await notice.isVisible()).toBe(true);
+    await load('[data-follower]', second);
+    await notice.waitFor({ state: 'hidden' });
+    expect(await follower.evaluate((medium) => (medium as HTMLMediaElement).error)).toBeNull();
+  });
+
+  test('the player for frames advises no download, which it does not have', async () => {
+    const { page } = await open(lecture.replace('/watch/', '/embed/'));
+    await loaded(page);
+    await page.locator('[data-follower]').evaluate((medium) => {
+      (medium as HTMLMediaElement).src = 'data:video/mp4,';
+    });
+    const notice = page.getByRole('alert');
+    await notice.waitFor();
+    expect(await notice.textContent()).toMatch(/cannot play it\.$/);
+  });
+
   test('without scripts the recording has the controls of the browser', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();

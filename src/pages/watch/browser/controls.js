@@ -15,8 +15,8 @@ export function addControls(parts) {
   });
   for (const media of [leader, ...followers]) {
     media.controls = false;
-    reportFault(player, media);
   }
+  reportFaults(parts);
   findPart(player, 'bar', HTMLElement).hidden = false;
 }
 
@@ -82,17 +82,18 @@ function addFullscreenButton({ player }) {
   });
 }
 
-/** @param {HTMLElement} player @param {HTMLMediaElement} media */
-function reportFault(player, media) {
+/** Shows a notice while a medium cannot be played. @param {PlayerParts} parts */
+function reportFaults({ player, leader, followers }) {
   const notice = findPart(player, 'notice', HTMLElement);
+  const all = [leader, ...followers];
+  const advice = document.querySelector('a[download]') ? ' Try the download below.' : '';
   const show = () => {
-    notice.textContent = 'The recording could not be loaded, or this browser cannot play it. Try the download below.';
-    notice.hidden = false;
+    const isBroken = all.some(({ error }) => error);
+    // An alert is read out when its text changes.
+    notice.textContent = isBroken ? `The recording could not be loaded, or this browser cannot play it.${advice}` : '';
+    notice.hidden = !isBroken;
   };
-  media.addEventListener('error', show);
-  // It plays from another source.
-  media.addEventListener('loadeddata', () => {
-    notice.hidden = true;
-  });
-  if (media.error) show();
+  // With `loadeddata`, a medium may play from another source.
+  for (const media of all) for (const event of ['error', 'loadeddata']) media.addEventListener(event, show);
+  show();
 }
