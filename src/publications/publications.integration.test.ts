@@ -121,6 +121,7 @@ describe('a published file', async () => {
     expect(response.status).toBe(416);
     expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
     expect(response.headers.get('Content-Range')).toBe(`bytes */${SIZE}`);
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
     const several = await get({ Range: 'bytes=0-1,5-6' });
     expect([several.response.status, several.body.length]).toEqual([200, SIZE]);
   });

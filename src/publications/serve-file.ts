@@ -40,6 +40,7 @@ export async function serveFile(
   if (range === 'unsatisfiable') {
     return c.body(RANGE_NOT_SATISFIABLE.example, 416, {
       'Content-Type': PLAIN_TEXT,
+      'Cache-Control': 'no-store',
       'Content-Range': `bytes */${file.size}`,
     });
   }

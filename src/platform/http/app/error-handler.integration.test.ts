@@ -43,6 +43,7 @@ beforeEach(() => {
 async function ask(path: string, init?: RequestInit) {
   const response = await app.request(path, init);
   expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
+  expect(response.headers.get('Cache-Control')).toBe('no-store');
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 

@@ -61,6 +61,7 @@ export function toHttpError(error: Error, requestId: string): HttpError {
 function sentence(c: Context, { status, message, headers }: HttpError): Response {
   return c.body(message, status, {
     'Content-Type': PLAIN_TEXT,
+    'Cache-Control': 'no-store',
     // Servers other than ours do not check this themselves.
     ...(isLong((name) => c.req.header(name)) && !isBodyComplete(c.req.raw) && { Connection: 'close' }),
     ...headers,
