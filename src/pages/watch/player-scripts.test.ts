@@ -26,6 +26,7 @@ test('the query of an address names the position, or else its fragment', () => {
   expect(startTime(new URL('http://x/watch/1?t=1m30s#t=5'))).toBe(90);
   expect(startTime(new URL('http://x/watch/1#t=5'))).toBe(5);
   expect(startTime(new URL('http://x/watch/1?t=x'))).toBeUndefined();
+  expect(startTime(new URL(`http://x/watch/1?t=${'9'.repeat(400)}#t=5`))).toBe(5);
 });
 
 test.each([

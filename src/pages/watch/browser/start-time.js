@@ -10,7 +10,8 @@ export function parseTime(text) {
   const match = text ? UNITS.exec(text.trim().toLowerCase()) : undefined;
   if (!match) return undefined;
   const [hours = 0, minutes = 0, seconds = 0] = match.slice(1).map((number) => Number(number ?? 0));
-  return hours * 3600 + minutes * 60 + seconds;
+  const total = hours * 3600 + minutes * 60 + seconds;
+  return Number.isFinite(total) ? total : undefined;
 }
 
 /** Returns the position that an address asks for, in its query or its fragment. @param {URL} address */
