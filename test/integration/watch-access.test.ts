@@ -21,14 +21,19 @@ const apps = {
 };
 
 /** Publishes a recording of an hour with a file, a playlist that names it and a thumbnail. */
-async function publish(app: TestApp, acl = [ace('ROLE_READER')], values: Parameters<typeof insertEvent>[1] = {}) {
+async function publish(
+  app: TestApp,
+  acl = [ace('ROLE_READER')],
+  values: Parameters<typeof insertEvent>[1] = {},
+  picture = { width: 1280, height: 720 },
+) {
   const { database, storage } = app;
   const fields = { title: 'Optics <1>', presenters: ['Ada', 'Charles'], duration: HOUR_MS, ...values };
   const event = await insertEvent(database, fields);
   await giveAcl(app, event, acl);
   const id = await insertPublication(database, event);
   const of = { event_id: event, publication_id: id, track: 0 };
-  const size = { width: 1280, height: 720, duration: HOUR_MS };
+  const size = { ...picture, duration: HOUR_MS };
   const media = { ...of, ...size, kind: 'media', filename: 'a.mp4', mediatype: 'video/mp4' } as const;
   const { id: element } = await insertElement(database, storage, BYTES, media);
   const list = { ...of, kind: 'media', filename: 'a.m3u8', mediatype: 'application/x-mpegURL' } as const;
@@ -385,7 +390,7 @@ describe('oEmbed', () => {
       expect(await answer.json()).toEqual({
         ...{ version: '1.0', type: 'video', title: 'Optics <1>', author_name: 'Ada, Charles' },
         ...{ provider_name: 'Inlet', provider_url: 'http://inlet.test', width: 960, height: 540 },
-        html: `<iframe src="http://inlet.test/embed/${id}" width="960" height="540" title="Optics &lt;1&gt;" allow="fullscreen; picture-in-picture" allowfullscreen></iframe>`,
+        html: `<iframe src="http://inlet.test/embed/${id}" width="960" height="540" title="Optics &lt;1&gt;" allow="fullscreen; picture-in-picture; clipboard-write" allowfullscreen></iframe>`,
         ...{ thumbnail_url: `http://inlet.test${thumbnail}`, thumbnail_width: 320, thumbnail_height: 180 },
       });
     }
@@ -396,13 +401,17 @@ describe('oEmbed', () => {
 
   test('keeps the shape within limits', async () => {
     const url = `http://inlet.test${(await publish(app, PUBLIC)).page}`;
-    const sizes = async (more: string) => {
-      const { width, height, thumbnail_width } = await (await ask(url, more)).json();
+    const sizes = async (more: string, of = url) => {
+      const { width, height, thumbnail_width } = await (await ask(of, more)).json();
       return [width, height, thumbnail_width];
     };
     expect(await sizes('&maxwidth=640')).toEqual([640, 360, 320]);
     expect(await sizes('&maxwidth=640&maxheight=180')).toEqual([320, 180, 320]);
     expect(await sizes('&maxwidth=300')).toEqual([300, 169, undefined]);
+    expect(await sizes('&maxheight=170')).toEqual([302, 170, undefined]);
+    const tall = `http://inlet.test${(await publish(app, PUBLIC, {}, { width: 720, height: 1280 })).page}`;
+    expect(await sizes('', tall)).toEqual([304, 540, 180]);
+    expect(await sizes('&maxheight=1080', tall)).toEqual([608, 1080, 180]);
     expect((await ask(url, '&maxwidth=0')).status).toBe(400);
     expect((await ask(url, '&maxheight=1e3')).status).toBe(400);
   });

@@ -7,11 +7,14 @@ import { remoteAddress } from '#platform/http/server/client-address.ts';
 import { findWatchableRecording } from '#publications/publication.queries.ts';
 import { elementsOf, elementUrl, embedUrl, flavorOf, mediaOf, publishedAddress } from '#publications/publication.ts';
 import { admit } from '#publications/watch-access.ts';
+import { FRAME_FEATURES } from './browser/share.js';
 import type { RecordingServices } from './open-recording.ts';
 import { type PublishedRecording, playerOf } from './player-media.ts';
 
 const PATH = '/oembed';
+/** The limits of clients that name none. */
 const WIDTH = 960;
+const HEIGHT = 540;
 /** The box into which the operation `preview` fits thumbnails. */
 const THUMBNAIL_SIZE = 320;
 
@@ -51,7 +54,7 @@ export const oembed = defineEndpoint({
   access: 'public',
   query: OembedQuery,
   handle: async ({ c, query }, { database, addresses }: RecordingServices) => {
-    const { url, format = 'json', maxwidth = WIDTH, maxheight } = query();
+    const { url, format = 'json', maxwidth = WIDTH, maxheight = HEIGHT } = query();
     if (format !== 'json') throw NO_FORMAT();
     const address = URL.canParse(url) ? publishedAddress(addresses.publicUrl, new URL(url)) : undefined;
     if (!address || address.elementId) throw NO_PAGE();
@@ -64,15 +67,14 @@ export const oembed = defineEndpoint({
     const { found, grant } = admission;
     const signed = (plain: string) =>
       grant.by === 'signature' && addresses.signer ? addresses.signer.sign(plain, grant.policy) : plain;
-    const size = scaleInto(shapeOf(found), { width: maxwidth, height: maxheight });
+    const limits = { width: maxwidth, height: maxheight };
+    const size = scaleInto(shapeOf(found), limits);
     const title = found.title || 'Untitled recording';
-    const frame = html`<iframe src="${signed(embedUrl(addresses.publicUrl, found.id))}" width="${size.width}" height="${size.height}" title="${title}" allow="fullscreen; picture-in-picture" allowfullscreen></iframe>`;
+    const frame = html`<iframe src="${signed(embedUrl(addresses.publicUrl, found.id))}" width="${size.width}" height="${size.height}" title="${title}" allow="${FRAME_FEATURES}" allowfullscreen></iframe>`;
     const body = {
       ...{ version: '1.0', type: 'video', title, author_name: found.presenters.join(', ') },
       ...{ provider_name: 'Inlet', provider_url: addresses.publicUrl, html: String(await frame), ...size },
-      ...thumbnailOf(found, { width: maxwidth, height: maxheight }, (element) =>
-        signed(elementUrl(addresses.publicUrl, element)),
-      ),
+      ...thumbnailOf(found, limits, (element) => signed(elementUrl(addresses.publicUrl, element))),
     };
     return c.json(body, 200, { 'Cache-Control': 'no-cache' });
   },
@@ -91,15 +93,15 @@ function shapeOf(recording: PublishedRecording): Size {
 }
 
 /** Returns the largest size of a shape within limits. */
-function scaleInto(shape: Size, limits: { width: number; height: number | undefined }): Size {
-  const scale = Math.min(limits.width / shape.width, (limits.height ?? Number.POSITIVE_INFINITY) / shape.height);
+function scaleInto(shape: Size, limits: Size): Size {
+  const scale = Math.min(limits.width / shape.width, limits.height / shape.height);
   return { width: Math.round(shape.width * scale), height: Math.round(shape.height * scale) };
 }
 
 /** Returns the fields of a thumbnail; none if it is larger than allowed. */
 function thumbnailOf(
   recording: PublishedRecording,
-  limits: { width: number; height: number | undefined },
+  limits: Size,
   addressOf: (element: PublishedRecording['elements'][number]) => string,
 ) {
   const image = elementsOf(recording, 'attachment').find((each) => flavorOf(each).subtype === 'search+preview');
@@ -107,6 +109,6 @@ function thumbnailOf(
   if (!image || !width || !height) return {};
   const largest = Math.min(THUMBNAIL_SIZE, Math.max(width, height));
   const size = scaleInto({ width, height }, { width: largest, height: largest });
-  if (size.width > limits.width || size.height > (limits.height ?? size.height)) return {};
+  if (size.width > limits.width || size.height > limits.height) return {};
   return { thumbnail_url: addressOf(image), thumbnail_width: size.width, thumbnail_height: size.height };
 }

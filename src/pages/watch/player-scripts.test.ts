@@ -37,10 +37,11 @@ test.each([
   expect(withStartTime(new URL(address), seconds)).toBe(link);
 });
 
-test('the snippet for other sites quotes the title', () => {
+test('the snippet for other sites quotes the title and allows what the player needs', () => {
   const code = embedCode(new URL('http://x/embed/1'), '"Sets" & <groups>');
   expect(code).toContain('src="http://x/embed/1" title="&quot;Sets&quot; &amp; <groups>"');
   expect(code).toMatch(/^<iframe .*aspect-ratio: 16 \/ 9.* allowfullscreen><\/iframe>$/);
+  expect(code).toContain(' allow="fullscreen; picture-in-picture; clipboard-write"');
 });
 
 test('the bit rate of the line counts downloads at the same time together', () => {

@@ -3,6 +3,9 @@ import { clock } from './clock.js';
 import { findPart } from './player-parts.js';
 import { withStartTime } from './start-time.js';
 
+/** The features that the player needs in a frame. */
+export const FRAME_FEATURES = 'fullscreen; picture-in-picture; clipboard-write';
+
 /** Offers the address of the recording at its present position, and a snippet for other sites. @param {PlayerParts} parts */
 export function addShare({ player, leader }) {
   const panel = findPart(player, 'share', HTMLElement);
@@ -43,7 +46,7 @@ export function embedCode(address, title) {
     src: address.href,
     title,
     style: 'width: 100%; aspect-ratio: 16 / 9; border: 0',
-    allow: 'autoplay; picture-in-picture; clipboard-write',
+    allow: FRAME_FEATURES,
   };
   const text = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(value)}"`);
   return `<iframe${text.join('')} allowfullscreen></iframe>`;
