@@ -22,24 +22,24 @@ export async function publicationsOfEvents(
 }
 
 /** Selects who may read an event: visitors without an account, and the principal. */
-const readers = (principal: Principal) =>
+const readAccess = (principal: Principal) =>
   [
     mayAccess('events', anonymous, 'read').as('is_public'),
     mayAccess('events', principal, 'read').as('is_readable'),
   ] as const;
 
 /** Returns who may read the event of a publication. */
-export async function findReaders(database: Queryable, publicationId: string, principal: Principal) {
+export async function findReadAccess(database: Queryable, publicationId: string, principal: Principal) {
   if (!isUuid(publicationId)) return undefined;
   return database
     .selectFrom('publications')
     .innerJoin('events', 'events.id', 'publications.event_id')
-    .select(readers(principal))
+    .select(readAccess(principal))
     .where('publications.id', '=', publicationId)
     .executeTakeFirst();
 }
 
-/** Returns the content of a watch page: a publication with its event's metadata and readers. */
+/** Returns the content of a watch page: a publication with its event's metadata and the read access. */
 export async function findWatchableRecording(database: Queryable, publicationId: string, principal: Principal) {
   if (!isUuid(publicationId)) return undefined;
   return publications(database)
@@ -54,7 +54,7 @@ export async function findWatchableRecording(database: Queryable, publicationId:
       'events.license',
       'events.series_title',
     ])
-    .select(readers(principal))
+    .select(readAccess(principal))
     .where('publications.id', '=', publicationId)
     .executeTakeFirst();
 }
@@ -70,7 +70,7 @@ export async function findPublishedFile(
     .selectFrom('publication_elements')
     .innerJoin('events', 'events.id', 'publication_elements.event_id')
     .select(['object_key', 'filename', 'mediatype', 'size', 'sha256', 'properties', 'events.duration'])
-    .select(readers(principal))
+    .select(readAccess(principal))
     .where('publication_elements.id', '=', address.elementId)
     .where('publication_id', '=', address.publicationId)
     .executeTakeFirst();
@@ -88,7 +88,7 @@ export async function mayReadPublished(
 ): Promise<boolean> {
   const isPage = elementId === undefined || filename === undefined;
   const found = isPage
-    ? await findReaders(database, publicationId, principal)
+    ? await findReadAccess(database, publicationId, principal)
     : await findPublishedFile(database, { publicationId, elementId, filename }, principal);
   return found?.is_readable === true;
 }

@@ -3,12 +3,12 @@ import type { SqlBool } from 'kysely';
 import { anonymous } from '#access/principal.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
-import { findReaders } from './publication.queries.ts';
+import { findReadAccess } from './publication.queries.ts';
 import type { PublicationAddresses } from './publication-json.ts';
 import { hasSignature, isRefusal, type Policy, type Refusal } from './signing/url-signer.ts';
 
-/** The readers of a publication, by the effective access control list of its event. */
-export interface Readers {
+/** The read access to a publication, by the effective access control list of its event. */
+export interface ReadAccess {
   /** True if visitors without an account may. */
   is_public: SqlBool;
   /** True if the principal of the request may. */
@@ -51,7 +51,7 @@ export const NO_READ_ACCESS = { status: 403, sentence: 'This account may not wat
  * @param find reads what is requested
  * @returns undefined if it does not exist
  */
-export async function admit<Found extends Readers>(
+export async function admit<Found extends ReadAccess>(
   visit: Visit,
   { access, signer }: PublicationAddresses,
   find: () => Promise<Found | undefined>,
@@ -69,7 +69,7 @@ export async function admit<Found extends Readers>(
 }
 
 function unsignedGrant(
-  { is_public, is_readable }: Readers,
+  { is_public, is_readable }: ReadAccess,
   access: 'page' | 'strict' | 'link',
   { isFile }: Visit,
 ): 'everyone' | 'reader' | 'link' | undefined {
@@ -89,8 +89,8 @@ export function authenticateReaders(
   return async (c, next) => {
     const [, kind, publicationId = ''] = c.req.path.split('/');
     const isDecidedByList = access === 'strict' || (access === 'page' && kind !== 'publications');
-    const readers = isDecidedByList ? await findReaders(database, publicationId, anonymous) : undefined;
-    if (readers && !readers.is_public) return authenticate(c, next);
+    const readAccess = isDecidedByList ? await findReadAccess(database, publicationId, anonymous) : undefined;
+    if (readAccess && !readAccess.is_public) return authenticate(c, next);
     c.set('principal', anonymous);
     await next();
   };

@@ -11,11 +11,14 @@ import {
   playlistOf,
   renditionsOfTracks,
 } from '#publications/publication.ts';
-import type { Readers } from '#publications/watch-access.ts';
+import type { ReadAccess } from '#publications/watch-access.ts';
 import type { FileAddress } from '../urls/relative-urls.ts';
 
 /** A publication with the metadata of its event. */
-export type PublishedRecording = Omit<NonNullable<Awaited<ReturnType<typeof findWatchableRecording>>>, keyof Readers>;
+export type PublishedRecording = Omit<
+  NonNullable<Awaited<ReturnType<typeof findWatchableRecording>>>,
+  keyof ReadAccess
+>;
 
 /** A medium of the player. One medium leads; at most one is heard. */
 export interface PlayedMedia {

@@ -25,5 +25,5 @@ async function load() {
  * other scripts; undefined where nothing needs it.
  */
 export const hlsLibrary = document.querySelector('[data-playlist]') && !playsPlaylists() ? load() : undefined;
-// Who uses it reports the failure.
+// The caller reports the failure.
 hlsLibrary?.catch(() => undefined);
