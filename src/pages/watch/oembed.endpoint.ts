@@ -12,9 +12,8 @@ import type { RecordingServices } from './open-recording.ts';
 import { type PublishedRecording, playerOf } from './player-media.ts';
 
 const PATH = '/oembed';
-/** The limits of clients that name none. */
-const WIDTH = 960;
-const HEIGHT = 540;
+/** The limits of clients that name none, in pixels. */
+const USUAL = { width: 960, height: 540 };
 /** The box into which the operation `preview` fits thumbnails. */
 const THUMBNAIL_SIZE = 320;
 
@@ -54,7 +53,7 @@ export const oembed = defineEndpoint({
   access: 'public',
   query: OembedQuery,
   handle: async ({ c, query }, { database, addresses }: RecordingServices) => {
-    const { url, format = 'json', maxwidth = WIDTH, maxheight = HEIGHT } = query();
+    const { url, format = 'json', maxwidth, maxheight } = query();
     if (format !== 'json') throw NO_FORMAT();
     const address = URL.canParse(url) ? publishedAddress(addresses.publicUrl, new URL(url)) : undefined;
     if (!address || address.elementId) throw NO_PAGE();
@@ -67,7 +66,8 @@ export const oembed = defineEndpoint({
     const { found, grant } = admission;
     const signed = (plain: string) =>
       grant.by === 'signature' && addresses.signer ? addresses.signer.sign(plain, grant.policy) : plain;
-    const limits = { width: maxwidth, height: maxheight };
+    const isLimited = maxwidth !== undefined || maxheight !== undefined;
+    const limits = isLimited ? { width: maxwidth ?? Infinity, height: maxheight ?? Infinity } : USUAL;
     const size = scaleInto(shapeOf(found), limits);
     const title = found.title || 'Untitled recording';
     const frame = html`<iframe src="${signed(embedUrl(addresses.publicUrl, found.id))}" width="${size.width}" height="${size.height}" title="${title}" allow="${FRAME_FEATURES}" allowfullscreen></iframe>`;
