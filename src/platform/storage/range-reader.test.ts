@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { addAbortSignal, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bytes, source } from '#test/support/bytes.ts';
@@ -152,6 +153,23 @@ describe('the storage', () => {
     const patient = await open();
     await begin(patient.address);
     expect(await settled(() => patient.reader.bytesRead)).toBeLessThan(UNREAD_BYTES);
+  });
+
+  test('is not asked again for what arrived before a client left', async () => {
+    let stalls = true;
+    const { ask, address, ranges, reader } = await open(async (key, range, signal) => {
+      if (!stalls || !range || range.start < SENT_BYTES) return storage.get(key, range, signal);
+      stalls = false;
+      const part = CONTENT.subarray(range.start, range.start + MIB + 10);
+      const stalled = addAbortSignal(signal as AbortSignal, source(part, 'stall'));
+      return Readable.toWeb(stalled) as ReadableStream<Uint8Array>;
+    });
+    const answer = await begin(address);
+    await expect.poll(() => reader.bytesRead).toBe(SENT_BYTES + MIB + 10);
+    answer.destroy();
+    const asked = ranges.length;
+    await (await ask(`0-${4 * MIB - 1}`)).arrayBuffer();
+    expect(ranges.slice(asked)[0]).toMatch(new RegExp(`^${SENT_BYTES + MIB}-`));
   });
 
   test.each<[string, ObjectStorage['get']]>([

@@ -143,16 +143,18 @@ export class RangeReader {
     const range = { start, end: start + bytes.length - 1 };
     const limit = AbortSignal.any([until, AbortSignal.timeout(FETCH_MS)]);
     let filled = 0;
+    let done = 0;
     for await (const chunk of await this.#options.storage.get(object.key, range, limit)) {
       this.#bytesRead += chunk.length;
       bytes.set(chunk, filled);
       filled += chunk.length;
+      // As they arrive, because a tool may leave before the last one.
+      for (; done < count && (filled === bytes.length || (done + 1) * BLOCK_BYTES <= filled); done++) {
+        // A copy, because a view would keep all the bytes.
+        this.#keep(nameOf(object, first + done), bytes.slice(done * BLOCK_BYTES, (done + 1) * BLOCK_BYTES));
+      }
     }
     if (filled < bytes.length) throw new Error('The object storage sent less of an object than was asked for.');
-    for (let i = 0; i < count; i++) {
-      // A copy, because a view would keep all the bytes.
-      this.#keep(nameOf(object, first + i), Uint8Array.from(bytes.subarray(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES)));
-    }
     return bytes;
   }
 }
