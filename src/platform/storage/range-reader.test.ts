@@ -13,7 +13,8 @@ import { ObjectNotFound, type ObjectStorage } from './object-storage.ts';
 import { RangeReader } from './range-reader.ts';
 
 const MIB = 2 ** 20;
-const CONTENT = bytes(24 * MIB + 123);
+/** More than the reader keeps. */
+const CONTENT = bytes(33 * MIB + 123);
 const KEY = objectKey('track');
 const END = CONTENT.length - 1;
 /** What the system may hold for a client that reads nothing, and the largest request to the storage. */
@@ -170,6 +171,14 @@ describe('the storage', () => {
     const asked = ranges.length;
     await (await ask(`0-${4 * MIB - 1}`)).arrayBuffer();
     expect(ranges.slice(asked)[0]).toMatch(new RegExp(`^${SENT_BYTES + MIB}-`));
+  });
+
+  test('is read again in large steps when an object is larger than what is kept', async () => {
+    const { ask, ranges } = await open();
+    await (await ask('0-')).arrayBuffer();
+    const first = ranges.splice(0);
+    await (await ask('0-')).arrayBuffer();
+    expect(ranges).toEqual(first);
   });
 
   test.each<[string, ObjectStorage['get']]>([

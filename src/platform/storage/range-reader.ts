@@ -134,10 +134,14 @@ export class RangeReader {
     if (this.#blocks.size > KEPT_BLOCKS) this.#blocks.delete(oldest);
   }
 
-  /** Reads blocks from the storage: at most so many, and none that is kept. */
+  /** Reads blocks from the storage: at most so many, and none that stays kept. */
   async #fetch(object: ServedObject, first: number, most: number, until: AbortSignal): Promise<Uint8Array> {
+    const kept = [...this.#blocks.keys()];
+    // A block that the new ones evict is read with them.
+    const staysKept = (at: number) =>
+      kept.indexOf(nameOf(object, first + at)) >= Math.max(0, kept.length + at - KEPT_BLOCKS);
     let count = 1;
-    while (count < most && !this.#blocks.has(nameOf(object, first + count))) count += 1;
+    while (count < most && !staysKept(count)) count += 1;
     const start = first * BLOCK_BYTES;
     const bytes = new Uint8Array(Math.min(count * BLOCK_BYTES, object.size - start));
     const range = { start, end: start + bytes.length - 1 };
