@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { isReaderAddress } from '../storage/range-reader.ts';
 
@@ -30,15 +30,15 @@ export async function openBytes(path: string): Promise<ByteSource & { size: numb
 }
 
 async function openAddress(address: string): Promise<ByteSource & { size: number }> {
-  const head = await ask(address, 'HEAD');
+  const head = await sendRequest(address, 'HEAD');
   head.resume();
   if (head.statusCode !== 200) throw new Error(`The reader answered with status ${head.statusCode}.`);
   return {
     size: Number(head.headers['content-length']),
     read: async (target, offset, length, position) => {
-      const answer = await ask(address, 'GET', `bytes=${position}-${position + length - 1}`);
-      if (answer.statusCode === 206) return { bytesRead: (await buffer(answer)).copy(target, offset) };
-      answer.destroy();
+      const response = await sendRequest(address, 'GET', `bytes=${position}-${position + length - 1}`);
+      if (response.statusCode === 206) return { bytesRead: (await buffer(response)).copy(target, offset) };
+      response.destroy();
       return { bytesRead: 0 };
     },
     close: async () => undefined,
@@ -46,10 +46,10 @@ async function openAddress(address: string): Promise<ByteSource & { size: number
 }
 
 /** Waits no longer than the reader, which ends every answer. */
-async function ask(address: string, method: string, range?: string): Promise<IncomingMessage> {
+async function sendRequest(address: string, method: string, range?: string): Promise<IncomingMessage> {
   // Not `fetch`, which Deno sends to the proxy of the environment.
-  const question = request(address, { method, agent: false, headers: range ? { Range: range } : {} }).end();
-  question.on('error', () => undefined);
-  const [answer] = (await once(question, 'response')) as [IncomingMessage];
-  return answer;
+  const request = http.request(address, { method, agent: false, headers: range ? { Range: range } : {} }).end();
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
 }

@@ -9,8 +9,8 @@ const HOST = '127.0.0.1';
 const TOKEN_BYTES = 24;
 const BLOCK_BYTES = 64 * 1024;
 /** The smallest and largest request to the storage for a tool that reads on: 256 KiB and 4 MiB. */
-const FIRST_BLOCKS = 4;
-const MOST_BLOCKS = 64;
+const MIN_FETCH_BLOCKS = 4;
+const MAX_FETCH_BLOCKS = 64;
 /** 32 MiB. Each tool reads the index of a recording again, and some files have sound far from its pictures. */
 const KEPT_BLOCKS = 512;
 const FETCH_MS = 60_000;
@@ -111,12 +111,12 @@ export class RangeReader {
   }
 
   async #send(object: ServedObject, { start, end }: ByteRange, response: ServerResponse, until: AbortSignal) {
-    let ahead = FIRST_BLOCKS;
+    let ahead = MIN_FETCH_BLOCKS;
     for (let at = start; at <= end; ) {
       const first = Math.floor(at / BLOCK_BYTES);
-      const kept = this.#blocks.get(nameOf(object, first));
-      if (kept) this.#keep(nameOf(object, first), kept);
-      const most = Math.min(ahead, MOST_BLOCKS, Math.floor(end / BLOCK_BYTES) - first + 1);
+      const kept = this.#blocks.get(blockKey(object, first));
+      if (kept) this.#keep(blockKey(object, first), kept);
+      const most = Math.min(ahead, MAX_FETCH_BLOCKS, Math.floor(end / BLOCK_BYTES) - first + 1);
       const bytes = kept ?? (await this.#fetch(object, first, most, until));
       // Kept bytes come so fast that a tool is sent more than it needs before it leaves.
       if (!kept) ahead *= 2;
@@ -127,10 +127,10 @@ export class RangeReader {
   }
 
   /** Keeps a block as the latest one. */
-  #keep(name: string, block: Uint8Array): void {
-    this.#blocks.delete(name);
-    this.#blocks.set(name, block);
-    const [oldest = name] = this.#blocks.keys();
+  #keep(key: string, block: Uint8Array): void {
+    this.#blocks.delete(key);
+    this.#blocks.set(key, block);
+    const [oldest = key] = this.#blocks.keys();
     if (this.#blocks.size > KEPT_BLOCKS) this.#blocks.delete(oldest);
   }
 
@@ -139,7 +139,7 @@ export class RangeReader {
     const kept = [...this.#blocks.keys()];
     // A block that the new ones evict is read with them.
     const staysKept = (at: number) =>
-      kept.indexOf(nameOf(object, first + at)) >= Math.max(0, kept.length + at - KEPT_BLOCKS);
+      kept.indexOf(blockKey(object, first + at)) >= Math.max(0, kept.length + at - KEPT_BLOCKS);
     let count = 1;
     while (count < most && !staysKept(count)) count += 1;
     const start = first * BLOCK_BYTES;
@@ -155,7 +155,7 @@ export class RangeReader {
       // As they arrive, because a tool may leave before the last one.
       for (; done < count && (filled === bytes.length || (done + 1) * BLOCK_BYTES <= filled); done++) {
         // A copy, because a view would keep all the bytes.
-        this.#keep(nameOf(object, first + done), bytes.slice(done * BLOCK_BYTES, (done + 1) * BLOCK_BYTES));
+        this.#keep(blockKey(object, first + done), bytes.slice(done * BLOCK_BYTES, (done + 1) * BLOCK_BYTES));
       }
     }
     if (filled < bytes.length) throw new Error('The object storage sent less of an object than was asked for.');
@@ -163,7 +163,7 @@ export class RangeReader {
   }
 }
 
-function nameOf({ key }: ServedObject, block: number): string {
+function blockKey({ key }: ServedObject, block: number): string {
   return `${key} ${block}`;
 }
 
