@@ -7,7 +7,8 @@ import { requestedRange } from './requested-range.ts';
 
 const HOST = '127.0.0.1';
 const TOKEN_BYTES = 24;
-const BLOCK_BYTES = 64 * 1024;
+/** The smallest unit that is read from the storage and kept. */
+export const BLOCK_BYTES = 64 * 1024;
 /** The smallest and largest request to the storage for a tool that reads on: 256 KiB and 4 MiB. */
 const MIN_FETCH_BLOCKS = 4;
 const MAX_FETCH_BLOCKS = 64;
