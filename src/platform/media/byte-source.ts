@@ -6,6 +6,8 @@ import { BLOCK_BYTES, isReaderAddress } from '../storage/range-reader.ts';
 
 /** Bytes that can be read at any position. An open file is one. */
 export interface ByteSource {
+  /** True if bytes come from an object storage, which takes long to answer for each place. */
+  readonly isRemote?: boolean;
   /** Fills a buffer from `offset` on with the bytes at `position`; fewer at the end. */
   read(target: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
   close(): Promise<void>;
@@ -38,6 +40,7 @@ async function openAddress(address: string): Promise<ByteSource & { size: number
   let kept: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
   return {
     size,
+    isRemote: true,
     read: async (target, offset, length, position) => {
       const end = Math.min(position + length, size);
       if (position >= end) return { bytesRead: 0 };

@@ -140,13 +140,29 @@ it.each<[string, string, Uint8Array, RegExp]>([
   expect(await found(demuxer, bytes)).toMatch(expected);
 });
 
-it('reads the index of fragments instead of each one', async () => {
-  const bytes = concat(FTYP, MOOV, sidx(...Array(500).fill(136)), ...Array(500).fill(FRAGMENT));
-  let reads = 0;
+/** Bytes at an address, and the number of reads. */
+function remoteBytes(bytes: Buffer) {
+  const counts = { reads: 0 };
   const read = async (target: Buffer, offset: number, length: number, position: number) => {
-    reads += 1;
+    counts.reads += 1;
     return { bytesRead: bytes.copy(target, offset, position, position + length) };
   };
-  expect(await checkComplete({ read, close: async () => undefined }, bytes.length, 'mov')).toBeUndefined();
-  expect(reads).toBe(4);
+  return { counts, object: { isRemote: true, read, close: async () => undefined } };
+}
+
+it('reads the index of fragments instead of each one', async () => {
+  const bytes = concat(FTYP, MOOV, sidx(...Array(500).fill(136)), ...Array(500).fill(FRAGMENT));
+  const { counts, object } = remoteBytes(bytes);
+  expect(await checkComplete(object, bytes.length, 'mov')).toBeUndefined();
+  expect(counts.reads).toBe(4);
+});
+
+it('reads some hundred fragments without an index at an address, and all of a file', async () => {
+  const bytes = concat(FTYP, MOOV, ...Array(500).fill(FRAGMENT)).subarray(0, -1);
+  const { counts, object } = remoteBytes(bytes);
+  expect(await checkComplete(object, bytes.length, 'mov')).toBeUndefined();
+  expect(counts.reads).toBeLessThan(410);
+  expect(await found('mov', bytes)).toMatch(CUT);
+  const few = concat(FTYP, MOOV, ...Array(150).fill(FRAGMENT)).subarray(0, -1);
+  await expect(checkComplete(remoteBytes(few).object, few.length, 'mov')).rejects.toThrow('ends before');
 });

@@ -3,13 +3,19 @@ import { segmentsOf } from '../fragment-index.ts';
 import { BROKEN_OFF, CUT_SHORT, type Finding, NO_INDEX, read, readTail } from './truncation-finding.ts';
 
 const MAX_BOXES = 2_000_000;
+/** Asking an object storage for each of a thousand fragments takes minutes. */
+const MAX_REMOTE_FRAGMENTS = 200;
 /** The largest index of fragments. */
 const MAX_INDEX_BYTES = 2 ** 20;
 
-/** Checks MP4 and QuickTime: boxes with lengths, one of which is the index. */
+/**
+ * Checks MP4 and QuickTime: boxes with lengths, one of which is the index. Of an object in a storage, only the first
+ * fragments are checked if no index names them.
+ */
 export async function checkIso(file: ByteSource, size: number): Promise<Finding | undefined> {
   let at = 0;
   let index = false;
+  let fragments = 0;
   for (let boxes = 0; boxes < MAX_BOXES && size - at >= 8; boxes++) {
     const header = await read(file, at, 16);
     const type = header.toString('latin1', 4, 8);
@@ -18,10 +24,11 @@ export async function checkIso(file: ByteSource, size: number): Promise<Finding 
     // Padding or garbage behind the last box does no harm.
     if (length < 8) break;
     if (type === 'moov') index = true;
+    if (type === 'moof') fragments += 1;
+    if (file.isRemote && fragments > MAX_REMOTE_FRAGMENTS) return undefined;
     if (at + length > size && (type === 'moov' || type === 'moof' || type === 'mdat')) return CUT_SHORT;
     at += length;
     if (type !== 'sidx' || !index) continue;
-    // An object storage takes seconds to answer for each of a thousand fragments.
     const end = endOfFragments(await read(file, at - length, Math.min(length, MAX_INDEX_BYTES)), at);
     if (end <= size) at = end;
   }
