@@ -34,6 +34,7 @@ const insert = (title: string, values: Parameters<typeof insertEvent>[1] = {}) =
   insertEvent(database, { id: `${title}-${randomUUID()}`, title, creator: 'Ada L.', start_date: EARLIEST, ...values });
 
 describe('the list of recordings', () => {
+  // Titles, states and starts have different orders.
   beforeAll(async () => {
     await sql`TRUNCATE events, workflows, series, capture_agents CASCADE`.execute(database);
     for (const id of ['series-1', 'series-2'])
@@ -42,11 +43,12 @@ describe('the list of recordings', () => {
         .values({ id, title: `Title of ${id}`, creator: 'Ada L.', created: new Date() })
         .execute();
     await database.insertInto('capture_agents').values({ id: 'Hall <7>' }).execute();
-    await insert('Algebra', { series_id: 'series-1', processing_state: 'SUCCEEDED', duration: 5_400_000 });
-    await insert('Botany', { series_id: 'series-2', start_date: new Date('2026-03-03T23:59:59Z') });
-    await insert('Chemistry', { processing_state: 'FAILED', start_date: new Date('2026-03-04T00:00:00Z') });
-    const id = await insert('Drawing', { start_date: new Date('2026-03-05T10:00:00Z') });
-    const at = (hour: number) => new Date(`2026-03-05T${hour}:00:00Z`);
+    const midnight = new Date('2026-03-04T00:00:00Z');
+    await insert('Algebra', { series_id: 'series-1', start_date: midnight, duration: 5_400_000 });
+    await insert('Drawing', { series_id: 'series-2', start_date: new Date('2026-03-03T23:59:59Z') });
+    await insert('Chemistry', { processing_state: 'FAILED', start_date: new Date('2026-03-05T10:00:00Z') });
+    const id = await insert('Botany');
+    const at = (hour: number) => new Date(`2026-03-02T${hour}:00:00Z`);
     const schedule = { event_id: id, agent_id: 'Hall <7>', workflow: 'none' };
     await database
       .insertInto('schedules')
@@ -55,24 +57,24 @@ describe('the list of recordings', () => {
   });
 
   test.each([
-    ['', ['Drawing', 'Chemistry', 'Botany', 'Algebra']],
-    ['?sort=start:asc', ['Algebra', 'Botany', 'Chemistry', 'Drawing']],
+    ['', ['Chemistry', 'Algebra', 'Drawing', 'Botany']],
+    ['?sort=start:asc', ['Botany', 'Drawing', 'Algebra', 'Chemistry']],
     ['?sort=title:desc', ['Drawing', 'Chemistry', 'Botany', 'Algebra']],
-    ['?sort=series:desc', ['Botany', 'Algebra', 'Drawing', 'Chemistry']],
-    ['?sort=state:desc', ['Drawing', 'Chemistry', 'Botany', 'Algebra']],
+    ['?sort=series:desc', ['Drawing', 'Algebra', 'Chemistry', 'Botany']],
+    ['?sort=state:desc', ['Botany', 'Chemistry', 'Algebra', 'Drawing']],
     ['?state=failed', ['Chemistry']],
     ['?state=failed&sort=state:asc', ['Chemistry']],
-    ['?state=scheduled', ['Drawing']],
-    ['?state=processed', ['Botany', 'Algebra']],
+    ['?state=scheduled', ['Botany']],
+    ['?state=processed', ['Algebra', 'Drawing']],
     ['?series=series-1', ['Algebra']],
-    ['?series=Title+of+series-2', ['Botany']],
-    ['?agent=Hall+%3C7%3E', ['Drawing']],
-    ['?from=2026-03-03', ['Drawing', 'Chemistry', 'Botany']],
-    ['?to=2026-03-03', ['Botany', 'Algebra']],
-    ['?from=2026-03-04&to=2026-03-04', ['Chemistry']],
+    ['?series=Title+of+series-2', ['Drawing']],
+    ['?agent=Hall+%3C7%3E', ['Botany']],
+    ['?from=2026-03-03', ['Chemistry', 'Algebra', 'Drawing']],
+    ['?to=2026-03-03', ['Drawing', 'Botany']],
+    ['?from=2026-03-04&to=2026-03-04', ['Algebra']],
     ['?q=ALGEBRA+series-1', ['Algebra']],
-    ['?q=ada&state=processed&series=series-2&from=2026-03-01&sort=title:asc', ['Botany']],
-    ['?q=&state=&series=&agent=&from=&to=&sort=', ['Drawing', 'Chemistry', 'Botany', 'Algebra']],
+    ['?q=ada&state=processed&series=series-2&from=2026-03-01&sort=title:asc', ['Drawing']],
+    ['?q=&state=&series=&agent=&from=&to=&sort=', ['Chemistry', 'Algebra', 'Drawing', 'Botany']],
     ['?q=ada&state=paused', []],
   ])('of %s has %j', async (query, expected) => {
     expect(titles(await read(query))).toEqual(expected);
