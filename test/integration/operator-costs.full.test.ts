@@ -133,7 +133,7 @@ describe('the list of recordings', () => {
     { cursor: Buffer.from(JSON.stringify(oldest)).toString('base64url') },
   ])('%j does not scan the table', async (query) => {
     const { touched, plan } = await costsOf(logged, async (on) => {
-      await findRecordings(on, query, undefined);
+      await findRecordings(on, query);
       const asked = logged.queries.filter(({ sql: text }) => !text.trimStart().startsWith('EXPLAIN'));
       logged.forget();
       logged.queries.push(...asked);
@@ -142,8 +142,7 @@ describe('the list of recordings', () => {
   });
 
   test('a text that most recordings have is sorted by start, and a rare one as it is asked for', async () => {
-    const sortOf = async (q: string) =>
-      (await findRecordings(db.database, { q, sort: 'title:asc' }, undefined)).query.sort;
+    const sortOf = async (q: string) => (await findRecordings(db.database, { q, sort: 'title:asc' })).query.sort;
     expect([await sortOf('common'), await sortOf('zymurgy')]).toEqual([undefined, 'title:asc']);
   });
 });

@@ -48,7 +48,7 @@ export const operatorBulkAction = defineEndpoint({
     const ids = selectedIds(await fieldList());
     const action = actionOf(asked, services.definitions);
     const { principal, requestId } = c.var;
-    const selected = await readSelected(services.database, ids, principal);
+    const selected = await readSelected(services.database, ids);
     if (action === 'delete' && !asked.confirmed) return confirmationPage(c, selected, asked);
     const onFault = (error: Error) => {
       c.var.log.error({ err: error }, 'an action on several recordings failed');

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { accessCondition } from '#access/acl/acl.queries.ts';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Total } from '#platform/database/list/index.ts';
@@ -36,8 +35,7 @@ export const operatorRecordings = defineEndpoint({
   handle: async ({ c, query }, { database, definitions, addresses }: Services) => {
     const asked = query();
     const root = rootFrom(c);
-    const access = accessCondition('events', c.var.principal, 'read');
-    const [page, agents] = await Promise.all([findRecordings(database, asked, access), agentNames(database)]);
+    const [page, agents] = await Promise.all([findRecordings(database, asked), agentNames(database)]);
     const thumbnailAddress = publicationLinks(c, addresses).element;
     const content = html`${filterForm(asked, agents)}
 ${
