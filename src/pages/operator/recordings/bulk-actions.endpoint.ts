@@ -19,13 +19,15 @@ import {
   readSelected,
   type SelectedRecording,
 } from './bulk-actions.ts';
+import { PAGE } from './recording-list.queries.ts';
 import { LIST_STYLE } from './recording-list-style.ts';
 
-const MOST = 100;
+/** The list selects the recordings of one page. */
+const MAX_SELECTED = PAGE;
 
 const BulkForm = z.object({
   event: z.string({
-    error: `No recording is selected: the form parameter 'event' is missing; select 1 to ${MOST} recordings.`,
+    error: `No recording is selected: the form parameter 'event' is missing; select 1 to ${MAX_SELECTED} recordings.`,
   }),
   action: z.enum(['retry', 'publish', 'retract', 'start', 'delete']),
   /** The workflow to start. */
@@ -61,8 +63,8 @@ export const operatorBulkAction = defineEndpoint({
 
 function selectedIds(fields: readonly (readonly [name: string, value: string])[]): string[] {
   const ids = [...new Set(fields.filter(([name]) => name === 'event').map(([, value]) => value))];
-  if (ids.length <= MOST) return ids;
-  throw badRequest(`The form parameter 'event' names ${ids.length} recordings; allowed are 1 to ${MOST}.`);
+  if (ids.length <= MAX_SELECTED) return ids;
+  throw badRequest(`The form parameter 'event' names ${ids.length} recordings; allowed are 1 to ${MAX_SELECTED}.`);
 }
 
 function actionOf({ action, definition }: BulkForm, definitions: WorkflowDefinitions): BulkAction {
