@@ -148,6 +148,14 @@ describe('the list of recordings', () => {
     expect(await read(link(second, 'Next page'))).toContain('No further recordings.');
   });
 
+  test('a last page with one recording says so', async () => {
+    for (let i = 0; i <= PAGE; i += 1) await insert(`Row ${i}`, { description: 'lonesome' });
+    const last = await read(link(await read('?q=lonesome'), 'Next page'));
+    expect(titles(last)).toHaveLength(1);
+    expect(last).toContain('<p class="faint">1 recording on this page.</p>');
+    await sql`DELETE FROM events WHERE description = 'lonesome'`.execute(database);
+  });
+
   test('is found by the request that started a workflow, beside what has its words', async () => {
     const { eventId } = await startRecording(database, 'Requested');
     await insert('Other', { description: 'request-requested' });

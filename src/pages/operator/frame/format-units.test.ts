@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ageOf, clockOf, minuteOf, sizeOf, spanOf } from './format-units.ts';
+import { ageOf, amountOf, clockOf, minuteOf, recordingsText, sizeOf, spanOf } from './format-units.ts';
 
 const now = new Date('2026-11-22T17:05:59.999Z');
 
@@ -10,6 +10,16 @@ test('sizes are told in bytes and their multiples by 1024', () => {
   ]);
   expect([20 * GIB, 1023.96 * GIB, Number.MAX_SAFE_INTEGER].map(sizeOf)).toEqual([
     ...['20.0 GiB', '1.0 TiB', '8.0 PiB'],
+  ]);
+});
+
+test('numbers have separators, and one recording has no plural', () => {
+  expect([0, 999, 1_234_567].map(amountOf)).toEqual(['0', '999', '1,234,567']);
+  expect([0, 1, 2, 5000].map(recordingsText)).toEqual([
+    '0 recordings',
+    '1 recording',
+    '2 recordings',
+    '5,000 recordings',
   ]);
 });
 

@@ -14,6 +14,16 @@ export function sizeOf(bytes: number): string {
   return `${size.toFixed(1)} ${UNITS[unit]}`;
 }
 
+/** Formats a number: `1,234`. */
+export function amountOf(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** Formats a number of recordings: `1 recording`, `1,234 recordings`. */
+export function recordingsText(count: number): string {
+  return count === 1 ? '1 recording' : `${amountOf(count)} recordings`;
+}
+
 /** Formats an instant in UTC: `2026-11-22 17:05`. */
 export function minuteOf(date: Date): string {
   return date.toISOString().slice(0, 16).replace('T', ' ');

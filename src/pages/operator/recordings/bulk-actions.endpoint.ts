@@ -9,6 +9,7 @@ import { badRequest } from '#platform/http/errors/errors.ts';
 import { quoted } from '#platform/text/excerpt.ts';
 import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 import { rootFrom } from '../../urls/relative-urls.ts';
+import { recordingsText } from '../frame/format-units.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { recordingLink } from '../frame/page-elements.ts';
 import {
@@ -74,10 +75,6 @@ function actionOf({ action, definition }: BulkForm, definitions: WorkflowDefinit
   throw badRequest(
     `The form parameter 'definition' is ${quoted(definition)}; it must be the identifier of a workflow.`,
   );
-}
-
-function recordingsText(count: number): string {
-  return count === 1 ? '1 recording' : `${count} recordings`;
 }
 
 function confirmationPage(c: Context, selected: readonly SelectedRecording[], { list }: BulkForm) {

@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import type { Database } from '#platform/database/kysely.ts';
-import type { Total } from '#platform/database/list/index.ts';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { publicationLinks, rootFrom } from '../../urls/relative-urls.ts';
+import { amountOf, recordingsText } from '../frame/format-units.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import { recordingLink, stateOf } from '../frame/page-elements.ts';
 import {
@@ -41,7 +41,7 @@ export const operatorRecordings = defineEndpoint({
 ${
   page.recordings.length === 0
     ? await nothingFound(database, asked, root)
-    : html`<p class="faint">${countText(page)}${page.query.sort === asked.sort ? '' : ` More than ${figure(MOST_SORTED)} match and are sorted by start; use more filters to sort them otherwise.`}</p>
+    : html`<p class="faint">${countText(page)}${page.query.sort === asked.sort ? '' : ` More than ${amountOf(MOST_SORTED)} match and are sorted by start; use more filters to sort them otherwise.`}</p>
 ${recordingTable(page.recordings, page.query, { root, definitions: definitions.all(), thumbnailAddress })}
 ${otherPages(page)}`
 }`;
@@ -68,14 +68,9 @@ async function nothingFound(database: Database, asked: RecordingsQuery, root: st
 }
 
 function countText({ total, recordings }: RecordingsPage): string {
-  if (!total) return `${recordings.length} recordings on this page.`;
-  const { count, exact }: Total = total;
-  if (count === 1) return '1 recording.';
-  return exact ? `${figure(count)} recordings.` : `More than ${figure(count - 1)} recordings.`;
-}
-
-function figure(count: number): string {
-  return new Intl.NumberFormat('en').format(count);
+  if (!total) return `${recordingsText(recordings.length)} on this page.`;
+  const { count, exact } = total;
+  return exact ? `${recordingsText(count)}.` : `More than ${recordingsText(count - 1)}.`;
 }
 
 function otherPages({ query: asked, previous, next }: RecordingsPage): Html | '' {

@@ -141,11 +141,6 @@ export function sign(tone: string): Html {
   return html`<span class="sign ${tone}" aria-hidden="true"></span>`;
 }
 
-/** Formats a number: `1,234`. */
-export function amountOf(count: number): string {
-  return count.toLocaleString('en');
-}
-
 /** Pixels from the top: the highest line, the lowest line, and the end of the labels. */
 const [TOP, BOTTOM, HEIGHT] = [8, 148, 172];
 /** The width of a bar relative to its place. */

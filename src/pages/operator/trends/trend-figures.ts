@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { bytesOf, type Lengths, type Slot, type Span, type Trends } from '#statistics/trends.ts';
-import { minuteOf, sizeOf, spanOf } from '../frame/format-units.ts';
+import { amountOf, minuteOf, recordingsText, sizeOf, spanOf } from '../frame/format-units.ts';
 import {
-  amountOf,
   bars,
   type Figure,
   lengthScale,
@@ -45,7 +44,7 @@ function uploadsFigure({ span, slots, total }: Trends): Figure {
   const values = slots.map(({ uploads }) => uploads);
   const plot = barPlot({ span, slots }, [{ tone: 'usual', values }], 'count', {
     description: `Bars: uploaded recordings, ${amountOf(Math.max(...values))} at most.`,
-    words: values.map((count) => (count === 1 ? '1 recording' : `${amountOf(count)} recordings`)),
+    words: values.map(recordingsText),
   });
   return {
     id: 'uploads',
