@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ownApp } from '../support/app.ts';
 import { bytes } from '../support/bytes.ts';
 import { claimReady, endOperation, startRecording } from '../support/operator-scene.ts';
@@ -247,6 +247,32 @@ describe('an action on selected recordings', () => {
     expect(await kinds(one)).toContain('event.deleted admin');
     const left = database.selectFrom('events').select('id').where('id', 'in', [one, other]);
     expect(await left.execute()).toEqual([]);
+  });
+
+  test.each<[string, Error, string[]]>([
+    [
+      'an unexpected error stops the remaining ones',
+      new Error('broken'),
+      [
+        'Deleted.',
+        expect.stringMatching(/^Internal server error; /),
+        'Not tried, because an earlier recording failed with an error.',
+      ],
+    ],
+    [
+      'a recording that is locked by another request stops no other one',
+      Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }),
+      ['Deleted.', 'The resource is being changed by another request. Try again.', 'Deleted.'],
+    ],
+  ])('%s', async (_, error, expected) => {
+    const ids = [await insert('First'), await insert('Second'), await insert('Third')];
+    vi.spyOn(app.context.staging, 'discard').mockResolvedValueOnce().mockRejectedValueOnce(error);
+    const { status, text } = await act({ action: 'delete', confirmed: 'true' }, ids);
+    expect(status).toBe(200);
+    const { First, Second, Third } = outcomes(text);
+    expect([First, Second, Third]).toEqual(expected);
+    const left = await database.deleteFrom('events').where('id', 'in', ids).returning('title').execute();
+    expect(left.map(({ title }) => title)).toEqual(Third === 'Deleted.' ? [] : ['Third']);
   });
 
   test.each<[string, Record<string, string>, number, string]>([

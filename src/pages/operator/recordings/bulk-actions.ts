@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Principal } from '#access/principal.ts';
 import { deleteEvent } from '#catalogue/events/delete-event.ts';
 import type { Database } from '#platform/database/kysely.ts';
+import { isConcurrentUpdate } from '#platform/http/app/error-handler.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { controlWorkflow } from '#processing/control-workflow.ts';
@@ -49,8 +50,8 @@ export async function readSelected(database: Database, ids: readonly string[]): 
 }
 
 /**
- * Acts on each recording. A refusal does not affect other recordings. After an unexpected fault, the remaining ones
- * are left alone.
+ * Acts on each recording. A refusal or a lock of one recording does not affect other recordings. After an unexpected
+ * fault, the remaining ones are left alone.
  *
  * @param onFault gets the fault, and returns its sentence for the account
  */
@@ -63,12 +64,12 @@ export async function actOnAll(
   let hasFault = false;
   for (const recording of recordings) {
     const outcome = hasFault
-      ? { refused: 'Not tried, because of the fault before.' }
+      ? { refused: 'Not tried, because an earlier recording failed with an error.' }
       : await actOn(action, recording, source, services).then(
           (done) => ({ done }),
           (error) => {
             if (error instanceof HttpError || error instanceof EventNotReady) return { refused: error.message };
-            hasFault = true;
+            hasFault = !isConcurrentUpdate(error);
             return { refused: onFault(error) };
           },
         );

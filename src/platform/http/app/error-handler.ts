@@ -43,6 +43,11 @@ export function errorResponse(error: Error, c: Context): Response {
   return sentence(c, answer);
 }
 
+/** Reports whether another request changed or locked the resource for too long. */
+export function isConcurrentUpdate(error: Error): boolean {
+  return isTransient(error) || ('code' in error && error.code === LOCKED);
+}
+
 /** Returns the error that the client receives. */
 export function toHttpError(error: Error, requestId: string): HttpError {
   if (error instanceof HttpError) return error;
@@ -52,7 +57,7 @@ export function toHttpError(error: Error, requestId: string): HttpError {
     return new HttpError(error.status as ContentfulStatusCode, error.message || 'The request is not acceptable.');
   }
   const code = 'code' in error ? String(error.code) : '';
-  if (isTransient(error) || code === LOCKED) return CONCURRENT_UPDATE();
+  if (isConcurrentUpdate(error)) return CONCURRENT_UPDATE();
   if (isDatabaseOutage(error)) return DATABASE_UNAVAILABLE();
   if (UNSTORABLE_TEXT.has(code)) return UNSTORABLE_CHARACTER();
   return INTERNAL_ERROR(requestId);
