@@ -30,8 +30,9 @@ export interface Output {
 
 /** Returns the options that protect a tool from an untrusted file: no other files or hosts, no other demuxer. */
 export function safeguards(recording: Recording): string[] {
-  const protocols = isReaderAddress(recording.path) ? 'http,tcp' : 'file,pipe';
-  const guards = ['-protocol_whitelist', protocols, '-f', recording.demuxer, ...PROBING];
+  // The reader answers with parts of an object.
+  const protocols = isReaderAddress(recording.path) ? ['http,tcp', '-reconnect', '1'] : ['file,pipe'];
+  const guards = ['-protocol_whitelist', ...protocols, '-f', recording.demuxer, ...PROBING];
   const limits = ['-max_pixels', MAX_PIXELS, '-max_streams', String(MAX_STREAMS), '-max_alloc', MAX_BLOCK_BYTES];
   return [...guards, ...limits];
 }

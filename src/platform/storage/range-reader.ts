@@ -14,6 +14,10 @@ const MIN_FETCH_BLOCKS = 4;
 const MAX_FETCH_BLOCKS = 64;
 /** 32 MiB. Each tool reads the index of a recording again, and some files have sound far from its pictures. */
 const KEPT_BLOCKS = 512;
+/** The share of the bytes read so far by which a tool may be sent more than it needs. */
+const AHEAD = 1 / 8;
+/** A request for all bytes from a position on. */
+const OPEN_RANGE = /\d-[ \t]*$/;
 const FETCH_MS = 60_000;
 
 /** Returns true for an address of a `RangeReader`; paths of files differ. */
@@ -33,12 +37,15 @@ interface ServedObject {
   key: string;
   /** Bytes. */
   size: number;
+  /** The position behind the last answer, and how many bytes before it were read without a jump. */
+  next: number;
+  inSequence: number;
 }
 
 /**
  * Serves stored objects by byte ranges to tools on this machine, at addresses that nobody can guess. Tools ask for all
- * bytes from a position on and leave when they need others, so this reads ahead from the storage only as much as they
- * have taken, and keeps the last bytes for the next request.
+ * bytes from a position on and leave when they need others, so they get a part of what they asked for and ask again:
+ * of a longer answer, the system would hold megabytes that they never read. The last bytes are kept for the next request.
  */
 export class RangeReader {
   readonly #options: RangeReaderOptions;
@@ -69,7 +76,7 @@ export class RangeReader {
     const { port } = (await this.#server).address() as AddressInfo;
     const known = this.#served.entries().find(([, { key }]) => key === objectKey);
     const token = known?.[0] ?? randomBytes(TOKEN_BYTES).toString('base64url');
-    this.#served.set(token, { key: objectKey, size });
+    if (!known) this.#served.set(token, { key: objectKey, size, next: 0, inSequence: 0 });
     return `http://${HOST}:${port}/${token}`;
   }
 
@@ -90,7 +97,8 @@ export class RangeReader {
     const { size } = object;
     const range = method === 'GET' ? requestedRange(headers.range, size) : 'all';
     if (range === 'unsatisfiable') return void response.writeHead(416, { 'Content-Range': `bytes */${size}` }).end();
-    const { start, end } = range === 'all' ? { start: 0, end: size - 1 } : range;
+    const asked = range === 'all' ? { start: 0, end: size - 1 } : range;
+    const { start, end } = OPEN_RANGE.test(headers.range ?? '') ? nextBytes(object, asked.start) : asked;
     response.writeHead(range === 'all' ? 200 : 206, {
       'Accept-Ranges': 'bytes',
       'Content-Length': end - start + 1,
@@ -112,15 +120,12 @@ export class RangeReader {
   }
 
   async #send(object: ServedObject, { start, end }: ByteRange, response: ServerResponse, until: AbortSignal) {
-    let ahead = MIN_FETCH_BLOCKS;
     for (let at = start; at <= end; ) {
       const first = Math.floor(at / BLOCK_BYTES);
       const kept = this.#blocks.get(blockKey(object, first));
       if (kept) this.#keep(blockKey(object, first), kept);
-      const most = Math.min(ahead, MAX_FETCH_BLOCKS, Math.floor(end / BLOCK_BYTES) - first + 1);
+      const most = Math.min(MAX_FETCH_BLOCKS, Math.floor(end / BLOCK_BYTES) - first + 1);
       const bytes = kept ?? (await this.#fetch(object, first, most, until));
-      // Kept bytes come so fast that a tool is sent more than it needs before it leaves.
-      if (!kept) ahead *= 2;
       const part = bytes.subarray(at - first * BLOCK_BYTES, end + 1 - first * BLOCK_BYTES);
       at += part.length;
       if (!response.write(part)) await once(response, 'drain', { signal: until });
@@ -162,6 +167,16 @@ export class RangeReader {
     if (filled < bytes.length) throw new Error('The object storage sent less of an object than was asked for.');
     return bytes;
   }
+}
+
+/** Returns how much of all bytes from `start` on a tool gets: more, the longer it has read on without a jump. */
+function nextBytes(object: ServedObject, start: number): ByteRange {
+  const inSequence = start === object.next ? object.inSequence : 0;
+  const wanted = Math.floor((inSequence * AHEAD) / BLOCK_BYTES);
+  const blocks = Math.min(Math.max(wanted, MIN_FETCH_BLOCKS), MAX_FETCH_BLOCKS);
+  object.next = Math.min((Math.floor(start / BLOCK_BYTES) + blocks) * BLOCK_BYTES, object.size);
+  object.inSequence = inSequence + object.next - start;
+  return { start, end: object.next - 1 };
 }
 
 function blockKey({ key }: ServedObject, block: number): string {

@@ -8,6 +8,8 @@ import { type ExitStatus, failureFromLog, MediaFailure, notStarted } from './med
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGKILL', 'SIGTERM', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'] as const;
 
 const LOG_BYTES = 4096;
+/** ffmpeg reports the end of each answer of a `RangeReader`. Its faults stop the operation. */
+const RECONNECTED = /^\[http @ [^\n]*\n/gm;
 const OUTPUT_BYTES = 64 * 2 ** 20;
 
 /**
@@ -97,7 +99,8 @@ function run(path: string, args: readonly string[], options: RunOptions): Promis
     signal?.addEventListener('abort', onAbort, { once: true });
 
     const keepTail = (chunk: Buffer) => {
-      tail = Buffer.concat([tail, chunk]).subarray(-LOG_BYTES);
+      const log = Buffer.concat([tail, chunk]).toString('latin1').replaceAll(RECONNECTED, '');
+      tail = Buffer.from(log, 'latin1').subarray(-LOG_BYTES);
     };
     stdout.on('data', (chunk: Buffer) => {
       if (foreign) return keepTail(chunk);
