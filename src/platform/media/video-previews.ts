@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { ffmpegArguments, fitInto, type Input, pictureFilters, recordingInput, type Size } from './ffmpeg-command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { VideoStream } from './streams.ts';
@@ -104,12 +104,14 @@ const DECODED_MS = 15_000;
 const READ_MS = 600_000;
 /** ... unless the file has fewer frames than this. */
 const FEW_FRAMES = 500;
+/** Seeks of one run of ffmpeg, which takes longer to start than to seek. */
+const SEEKS = 10;
 
 /** The layout of a timeline sheet. The picture at time t is tile `floor(t / intervalMs)`, counted in rows. */
 export type Timeline = ReturnType<typeof timelineLayout>;
 
 export interface PreviewOptions extends RunLimits {
-  /** Path for the uncompressed picture, which is not removed. */
+  /** Path for uncompressed pictures, which are not removed; some get a suffix. */
   scratch: string;
   onProgress: (fraction: number) => void;
 }
@@ -148,7 +150,7 @@ export async function writeTimeline(source: VideoSource, target: string, options
 /** Decodes all tiles in one pass. */
 async function decodeTiles({ tools, info, video }: VideoSource, layout: Timeline, limits: RunLimits) {
   const rate = `fps=fps=1000/${layout.intervalMs}:start_time=0:eof_action=pass`;
-  const output = tileOutput(video, layout, [rate], layout.imageCount);
+  const output = tileOutput(video, layout, [rate], { frames: layout.imageCount });
   const input = recordingInput(info.recording, info.duration > DECODED_MS ? ['-skip_frame', 'nokey'] : []);
   const { output: tiles } = await runTool(tools.ffmpeg, ffmpegArguments(input, [output]), limits);
   const size = bytesOf({ width: layout.tileWidth, height: layout.tileHeight });
@@ -158,21 +160,36 @@ async function decodeTiles({ tools, info, video }: VideoSource, layout: Timeline
 /** Decodes each tile after a seek. */
 async function seekTiles({ tools, info, video }: VideoSource, layout: Timeline, options: PreviewOptions) {
   const tiles: Buffer[] = [];
-  for (let i = 0; i < layout.imageCount; i++) {
-    const seconds = (((i + 0.5) * layout.intervalMs) / 1000).toFixed(3);
-    const input = recordingInput(info.recording, ['-skip_frame', 'nokey', '-noaccurate_seek', '-ss', seconds]);
-    const args = ffmpegArguments(input, [tileOutput(video, layout, [], 1)]);
-    tiles.push((await runTool(tools.ffmpeg, args, options)).output);
-    options.onProgress(i / layout.imageCount);
+  while (tiles.length < layout.imageCount) {
+    const first = tiles.length;
+    const places = Array.from({ length: Math.min(SEEKS, layout.imageCount - first) }, (_, i) => first + i);
+    const inputs = places.map((place) => {
+      const seconds = (((place + 0.5) * layout.intervalMs) / 1000).toFixed(3);
+      const seek = ['-threads', '1', '-skip_frame', 'nokey', '-noaccurate_seek', '-ss', seconds];
+      return recordingInput(info.recording, seek);
+    });
+    const outputs = places.map((place, input) => tileOutput(video, layout, [], { input, target: tilePath(place) }));
+    await runTool(tools.ffmpeg, ffmpegArguments(inputs, outputs), options);
+    tiles.push(...(await Promise.all(places.map((place) => readFile(tilePath(place))))));
+    options.onProgress(tiles.length / layout.imageCount);
   }
   return tiles;
+
+  function tilePath(place: number): string {
+    return `${options.scratch}-${place}`;
+  }
 }
 
-function tileOutput(video: VideoStream, layout: Timeline, first: string[], frames: number) {
+function tileOutput(
+  video: VideoStream,
+  layout: Timeline,
+  first: string[],
+  { input = 0, frames = 1, target = 'pipe:1' },
+) {
   const size = { width: layout.tileWidth, height: layout.tileHeight };
   const filters = [...first, ...pictureFilters(video, size), 'format=yuv420p'].join(',');
-  const options = ['-map', `0:${video.index}`, '-vf', filters, '-frames:v', String(frames), '-f', 'rawvideo'];
-  return { target: 'pipe:1', options };
+  const options = ['-map', `${input}:${video.index}`, '-vf', filters, '-frames:v', String(frames), '-f', 'rawvideo'];
+  return { target, options };
 }
 
 /** Puts exactly `count` tiles together. Repeats the tile before a missing one. */
