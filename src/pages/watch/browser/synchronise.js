@@ -1,7 +1,8 @@
 /** @import { PlayerParts } from './player-parts.js' */
 
 const IGNORED_SECONDS = 0.05;
-const JUMP_SECONDS = 1.5;
+/** A jump shows no picture for a moment, for long if it must be loaded. */
+const JUMP_SECONDS = { loaded: 0.4, unloaded: 1.5 };
 const JUMP_PAUSE_MS = 3000;
 const LEADING = ['play', 'playing', 'pause', 'waiting', 'seeking', 'seeked', 'ratechange', 'timeupdate'];
 
@@ -33,14 +34,22 @@ function createUpdate(leader, follower) {
     const drift = follower.currentTime - target;
     const distance = Math.abs(drift);
     const hasJumped = performance.now() - jumpedAt < JUMP_PAUSE_MS;
-    if (distance > IGNORED_SECONDS && (isStill || (distance > JUMP_SECONDS && !hasJumped))) {
+    const jumpSeconds = isLoaded(follower, target) ? JUMP_SECONDS.loaded : JUMP_SECONDS.unloaded;
+    if (distance > IGNORED_SECONDS && (isStill || (distance > jumpSeconds && !hasJumped))) {
       if (follower.seeking) return;
       jumpedAt = performance.now();
       follower.currentTime = target;
       follower.playbackRate = leader.playbackRate;
     } else {
-      const correction = distance > IGNORED_SECONDS ? Math.max(-0.5, Math.min(0.5, drift)) : 0;
+      const correction = distance > IGNORED_SECONDS ? Math.max(-0.5, Math.min(0.5, 2 * drift)) : 0;
       follower.playbackRate = leader.playbackRate * (1 - correction);
     }
   };
+}
+
+/** @param {HTMLMediaElement} media @param {number} time */
+function isLoaded({ buffered }, time) {
+  return [...Array(buffered.length).keys()].some(
+    (range) => buffered.start(range) <= time && time < buffered.end(range),
+  );
 }
