@@ -121,7 +121,7 @@ async function makeClip(options: ClipOptions, path: string): Promise<void> {
   const maps = sources.flatMap((_, i) => ['-map', `0:${i}`]);
   const format = FORMATS[container] ? ['-f', FORMATS[container]] : [];
   const args = [...input, ...maps, ...output, '-strict', '-2', ...(options.options ?? []), ...format, '-y', path];
-  await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 60_000 });
+  await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 600_000 });
 }
 
 /** The bytes of such a recording. */
