@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ffmpegArguments, recordingInput } from '#platform/media/ffmpeg-command.ts';
-import { probe } from '#platform/media/probe.ts';
+import { countFrames, probe } from '#platform/media/probe.ts';
 import { recognize } from '#platform/media/recording.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
 import { objectKey } from '#platform/storage/object-keys.ts';
@@ -79,6 +79,9 @@ describe('a recording in a bucket', () => {
     expect(probed.result).toMatchObject(onFile);
     expect(probed.read).toBeLessThan(HEAD_BYTES + UNREAD_BYTES);
 
+    const header = probed.result;
+    expect(await share(() => countFrames(tools, header))).toEqual({ result: header, read: 0 });
+
     const run = async (place: string, input: string[]) => {
       const output = { target: 'pipe:1', options: ['-c', 'copy', '-f', 'framemd5'] };
       const args = ffmpegArguments(recordingInput(await recognize(place), input), [output]);
@@ -93,6 +96,16 @@ describe('a recording in a bucket', () => {
     const whole = await share(() => run(address, []));
     expect(whole.result).toEqual(await run(path, []));
     expect(probed.read + whole.read).toBeLessThan(size + HEAD_BYTES + UNREAD_BYTES);
+  });
+
+  it('is read to its end to count the frames of a varying rate', async () => {
+    const { path, address, size, share } = await stored({ container: 'webm', video: VP8, seconds: 10 });
+    const { video, ...info } = await probe(tools, address);
+    const varying = { ...info, video: video && { ...video, peakFrameRate: 1000 } };
+    const { result, read } = await share(() => countFrames(tools, varying));
+    const { video: onFile } = await countFrames(tools, await probe(tools, path));
+    expect(result.video?.frameCount).toBe(onFile?.frameCount);
+    expect(read).toBeGreaterThan(0.9 * size);
   });
 
   it('without an index is read once', async () => {

@@ -1,3 +1,4 @@
+import { isReaderAddress } from '../storage/range-reader.ts';
 import { isPlayable } from './delivery-plan.ts';
 import { safeguards } from './ffmpeg-command.ts';
 import { type Scan, scanPackets } from './packets.ts';
@@ -20,6 +21,7 @@ const HEADER_TIME_LIMIT_MS = 60_000;
 /** Enough for a hundred streams with long titles. */
 const HEADER_BYTES = 4 * 2 ** 20;
 const SCAN_TIME_LIMIT_MS = 3_600_000;
+const LARGE_BYTES = 32 * 2 ** 20;
 
 /** Formats without a duration in the header, for which ffprobe only guesses it. */
 const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
@@ -89,7 +91,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
 
 /**
  * Counts the frames of a recording that will be encoded, by reading all of it: the header may be wrong, and the time
- * that everything takes depends on the number.
+ * that everything takes depends on the number. A large object in a bucket is counted only if its frame rate varies.
  *
  * @throws {MediaFailure} when it cannot be read now; if it can never be read to its end, the header's number stays
  */
@@ -99,6 +101,7 @@ export async function countFrames(
   { signal, timeLimitMs = SCAN_TIME_LIMIT_MS }: ProbeOptions = {},
 ): Promise<MediaInfo> {
   if (!info.indexed || !info.video || isPlayable(info.video, info.recording.demuxer)) return info;
+  if (isReaderAddress(info.recording.path) && info.size >= LARGE_BYTES && isSteady(info.video)) return info;
   const { index } = info.video;
   const scan = await scanPackets(tools, info.recording, [index], { signal, timeLimitMs }).catch((error) => {
     if (error instanceof MediaFailure && error.permanent) return undefined;
@@ -107,6 +110,10 @@ export async function countFrames(
   if (!scan?.packets.get(index)) return info;
   const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
   return { ...info, ...summary(streams) };
+}
+
+function isSteady({ frameRate, peakFrameRate }: VideoStream): boolean {
+  return frameRate !== null && peakFrameRate !== null && Math.abs(peakFrameRate / frameRate - 1) < 0.01;
 }
 
 /**
