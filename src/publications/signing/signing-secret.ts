@@ -1,7 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ConfigError } from '#platform/setting/value-kinds.ts';
+import { readOrCreateFile } from '#platform/storage/generated-file.ts';
 
 const NAME = 'url-signing-secret';
 const BYTES = 32;
@@ -9,46 +9,17 @@ const BYTES = 32;
 const SHORTEST = 32;
 
 /**
- * Returns the secret of the data folder, and creates it first if there is none. Processes that start concurrently get the
- * same secret: a complete file appears under its name, or none.
+ * Returns the secret of the data folder, and creates it first if there is none.
  *
  * @throws {ConfigError} if the folder cannot hold it
  */
 export async function generatedSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, NAME);
   try {
-    const secret = (await read(path)) ?? (await create(dataDir, path));
+    const secret = await readOrCreateFile(dataDir, NAME, () => randomBytes(BYTES).toString('base64url'));
     if (secret.length >= SHORTEST) return secret;
   } catch (error) {
     throw new ConfigError(`${path} cannot be read or created (${String(error)}). Set URL_SIGNING_SECRET.`);
   }
   throw new ConfigError(`${path} holds no secret. Remove it, and Inlet creates another one.`);
-}
-
-async function create(dataDir: string, path: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true });
-  const own = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(own, randomBytes(BYTES).toString('base64url'), { mode: 0o600, flag: 'wx', flush: true });
-    await link(own, path);
-  } catch (error) {
-    // Another process was faster; its secret counts.
-    if (codeOf(error) !== 'EEXIST') throw error;
-  } finally {
-    await rm(own, { force: true });
-  }
-  return readFile(path, 'utf8');
-}
-
-async function read(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
 }
