@@ -1,4 +1,5 @@
 import { sweepIdempotencyKeys } from '#access/idempotency/idempotency-ledger.ts';
+import { sweepUsedTokens } from '#access/launches/used-tokens.ts';
 import { sweepSessions } from '#access/sessions/sessions.ts';
 import { markMissedRecordings } from '#capture/reports/missed-recordings.ts';
 import { sweepChanges } from '#changes/record-changes.ts';
@@ -61,6 +62,7 @@ export function startReconciler(parts: ReconcilerParts, workDir: string): Worker
     }),
     start('sweep of idempotency keys', MINUTE_MS, () => sweepIdempotencyKeys(database, watch.seen)),
     start('sweep of sessions', MINUTE_MS, () => sweepSessions(database)),
+    start('sweep of used tokens', MINUTE_MS, () => sweepUsedTokens(database)),
     sweep('drafts', 'unfinished drafts expired', () => expireDrafts(database)),
     sweep('uploads', 'uploads expired', () => expireUploads(database)),
     start('sweep of changes', MINUTE_MS, async () => {

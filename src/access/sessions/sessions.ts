@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import type { Principal } from '../principal.ts';
+import type { Launch, LaunchedAccounts, LaunchedUser } from './launched-accounts.ts';
 
 /** Limits in minutes. */
 const LIMITS = {
@@ -18,33 +19,66 @@ const LIMITS = {
 };
 const COOKIE_BYTES = 32;
 
+type SessionAccount = Pick<KnownAccount, 'principal' | 'credential'>;
+
 interface Session {
-  account: KnownAccount;
+  account: SessionAccount;
   renewed: string | undefined;
+}
+
+interface Accounts {
+  directory: Pick<Directory, 'find'>;
+  /** The users of learning platforms; absent where none is configured. */
+  launched?: Pick<LaunchedAccounts, 'find'> | undefined;
 }
 
 /**
  * Stores browser sessions by the digest of a random cookie. A session ends after two hours without a request, after a
- * day, and when the password changes or the account is removed. The cookie is replaced every 15 minutes; the previous
+ * day, and when the password changes or the account is removed; that of a learning platform's user ends with the
+ * platform's key. The cookie is replaced every 15 minutes; the previous
  * cookie stays valid until the new one is used, as the client may not have received it.
  */
 export class SessionStore {
   readonly #database: Database;
-  readonly #directory: Pick<Directory, 'find'>;
+  readonly #accounts: Accounts;
 
-  constructor({ database, directory }: { database: Database; directory: Pick<Directory, 'find'> }) {
+  constructor({ database, ...accounts }: Accounts & { database: Database }) {
     this.#database = database;
-    this.#directory = directory;
+    this.#accounts = accounts;
   }
 
   /** Starts a session. @returns the cookie */
-  async open(account: KnownAccount): Promise<string> {
+  async open(account: SessionAccount, launch?: Launch): Promise<string> {
     const cookie = newCookie();
     await sql`
-      INSERT INTO sessions (digest, sign_in, username, seal, used, renew_at, expires_at, ends_at)
+      INSERT INTO sessions (digest, sign_in, username, seal, used, renew_at, expires_at, ends_at, launch)
       VALUES (${digestOf(cookie)}, ${randomUUID()}, ${account.principal.username}, ${sealOf(cookie, account)}, true,
-        ${after(LIMITS.renewal)}, ${after(LIMITS.idle)}, ${after(LIMITS.whole)})`.execute(this.#database);
+        ${after(LIMITS.renewal)}, ${after(LIMITS.idle)}, ${after(LIMITS.whole)}, ${launch && JSON.stringify(launch)})
+      `.execute(this.#database);
     return cookie;
+  }
+
+  /** Starts the session of a learning platform's user. @returns the cookie; undefined if the user is not allowed */
+  async openLaunched(user: LaunchedUser): Promise<string | undefined> {
+    const account = await this.#accounts.launched?.find(user);
+    return account && this.open(account, user.launch);
+  }
+
+  /**
+   * Adds the courses of another launch to a session, which keeps the roles of courses that are open in other frames.
+   *
+   * @returns false if there is no valid session of this user
+   */
+  async extend(cookie: string, { username, launch }: LaunchedUser): Promise<boolean> {
+    if (!(await this.find(cookie, false))) return false;
+    const { contexts, ...facts } = launch;
+    const { numAffectedRows = 0n } = await sql`
+      UPDATE sessions SET launch = launch || ${JSON.stringify(facts)}::jsonb
+        || jsonb_build_object('contexts', launch->'contexts' || ${JSON.stringify(contexts)}::jsonb)
+      WHERE sign_in = (SELECT sign_in FROM sessions WHERE digest = ${digestOf(cookie)})
+        AND username = ${username} AND launch->>'platform' = ${launch.platform}
+        AND launch->'hasAccount' = ${JSON.stringify(launch.hasAccount)}::jsonb`.execute(this.#database);
+    return numAffectedRows > 0n;
   }
 
   /** Finds and extends a session. @param mayRenew true if a new cookie would arrive before later responses */
@@ -58,13 +92,14 @@ export class SessionStore {
       replaced: boolean;
       due: boolean;
       aging: boolean;
+      launch: Launch | null;
     }>`
-      SELECT sign_in, username, seal, used, replaced, renew_at <= now() AS due,
+      SELECT sign_in, username, seal, used, replaced, launch, renew_at <= now() AS due,
         expires_at < least(ends_at, ${after(LIMITS.idle - 1)}) AS aging
       FROM sessions WHERE digest = ${digest} AND expires_at > now()`.execute(this.#database);
     const [row] = rows;
     if (!row) return undefined;
-    const account = await this.#directory.find(row.username);
+    const account = await this.#accountOf(row);
     if (!account || !timingSafeEqual(row.seal, sealOf(cookie, account))) {
       await this.end(cookie);
       return undefined;
@@ -77,6 +112,11 @@ export class SessionStore {
         WHERE digest = ${digest} AND NOT replaced`.execute(this.#database);
     }
     return { account, renewed: row.due && mayRenew ? await this.#renew(digest, account) : undefined };
+  }
+
+  async #accountOf({ username, launch }: { username: string; launch: Launch | null }) {
+    const { directory, launched } = this.#accounts;
+    return launch ? launched?.find({ username, launch }) : directory.find(username);
   }
 
   /** Ends the session of a cookie, with all its cookies. */
@@ -98,16 +138,16 @@ export class SessionStore {
   }
 
   /** Gives one of several concurrent requests a new cookie; if it is lost, a later request gets another. */
-  async #renew(digest: Buffer, account: KnownAccount): Promise<string | undefined> {
+  async #renew(digest: Buffer, account: SessionAccount): Promise<string | undefined> {
     const cookie = newCookie();
     const { rows } = await sql`
       WITH due AS (
         UPDATE sessions SET renew_at = ${after(LIMITS.overlap)}
         WHERE digest = ${digest} AND renew_at <= now() AND NOT replaced RETURNING *
       )
-      INSERT INTO sessions (digest, sign_in, username, seal, renew_at, expires_at, ends_at)
+      INSERT INTO sessions (digest, sign_in, username, seal, renew_at, expires_at, ends_at, launch)
       SELECT ${digestOf(cookie)}, sign_in, username, ${sealOf(cookie, account)}::bytea, ${after(LIMITS.renewal)},
-        expires_at, ends_at
+        expires_at, ends_at, launch
       FROM due RETURNING sign_in`.execute(this.#database);
     return rows.length > 0 ? cookie : undefined;
   }
@@ -132,7 +172,7 @@ function digestOf(cookie: string): Buffer {
 }
 
 /** The cookie is the key, so the database alone does not allow guessing passwords. */
-function sealOf(cookie: string, { credential }: KnownAccount): Buffer {
+function sealOf(cookie: string, { credential }: SessionAccount): Buffer {
   return createHmac('sha256', cookie).update(credential).digest();
 }
 
@@ -142,9 +182,14 @@ declare module 'hono' {
   }
 }
 
-const NAME = 'inlet';
+/** The cookie of accounts, and that of users whom a learning platform launched. */
+const [ACCOUNT, LAUNCH] = ['inlet', 'inlet-launch'] as const;
+type Name = typeof ACCOUNT | typeof LAUNCH;
 
-/** Browser sessions in a cookie; over https, `__Host-` keeps neighboring hosts from setting it. */
+/**
+ * Browser sessions in cookies; over https, `__Host-` keeps neighboring hosts from setting them. The session of a launch
+ * has a separate cookie, because frames of other sites need it, and takes precedence until somebody signs in.
+ */
 export class Sessions {
   readonly #store: SessionStore;
   readonly #prefix: 'host' | undefined;
@@ -155,43 +200,70 @@ export class Sessions {
   }
 
   hasCookie(c: Context): boolean {
-    return this.#cookie(c) !== undefined;
+    return this.#cookies(c).length > 0;
   }
 
   /** Returns the principal of a valid session cookie, and may renew the cookie. */
   async principalOf(c: Context): Promise<Principal | undefined> {
-    const cookie = this.#cookie(c);
-    if (cookie === undefined) return undefined;
-    // Only for quick requests: the response to a long upload would deliver an outdated cookie.
-    const session = await this.#store.find(cookie, c.req.method === 'GET' || c.req.method === 'HEAD');
-    if (session?.renewed) this.#set(c, session.renewed);
-    return session?.account.principal;
+    for (const [name, cookie] of this.#cookies(c)) {
+      // Only for quick requests: the response to a long upload would deliver an outdated cookie.
+      const session = await this.#store.find(cookie, c.req.method === 'GET' || c.req.method === 'HEAD');
+      if (session?.renewed) this.#set(c, name, session.renewed);
+      if (session) return session.account.principal;
+    }
+    return undefined;
   }
 
-  /** Starts a session and ends the browser's previous one. */
+  /** Starts a session and ends the browser's previous ones. */
   async begin(c: Context, account: KnownAccount): Promise<void> {
-    const former = this.#cookie(c);
+    for (const [name, cookie] of this.#cookies(c)) {
+      await this.#store.end(cookie);
+      if (name === LAUNCH) deleteCookie(c, name, this.#options(name));
+    }
+    this.#set(c, ACCOUNT, await this.#store.open(account));
+  }
+
+  /** Starts the session of a launch, or adds the launch to that of the same user. @returns false if it is not allowed */
+  async beginLaunched(c: Context, user: LaunchedUser): Promise<boolean> {
+    const former = this.#cookie(c, LAUNCH);
+    if (former !== undefined && (await this.#store.extend(former, user))) return true;
     if (former !== undefined) await this.#store.end(former);
-    this.#set(c, await this.#store.open(account));
+    const cookie = await this.#store.openLaunched(user);
+    if (cookie !== undefined) this.#set(c, LAUNCH, cookie);
+    return cookie !== undefined;
   }
 
   async end(c: Context): Promise<void> {
-    const cookie = this.#cookie(c);
-    if (cookie !== undefined) await this.#store.end(cookie);
-    deleteCookie(c, NAME, this.#options());
+    for (const [, cookie] of this.#cookies(c)) await this.#store.end(cookie);
+    for (const name of [LAUNCH, ACCOUNT] as const) deleteCookie(c, name, this.#options(name));
   }
 
-  #cookie(c: Context): string | undefined {
-    return this.#prefix ? getCookie(c, NAME, this.#prefix) : getCookie(c, NAME);
+  #cookies(c: Context): [name: Name, cookie: string][] {
+    return ([LAUNCH, ACCOUNT] as const).flatMap((name) => {
+      const cookie = this.#cookie(c, name);
+      return cookie === undefined ? [] : [[name, cookie]];
+    });
   }
 
-  #set(c: Context, cookie: string): void {
-    setCookie(c, NAME, cookie, this.#options());
+  #cookie(c: Context, name: Name): string | undefined {
+    return this.#prefix ? getCookie(c, name, this.#prefix) : getCookie(c, name);
   }
 
-  /** A session cookie: it has no Max-Age. */
-  #options(): CookieOptions {
+  #set(c: Context, name: Name, cookie: string): void {
+    setCookie(c, name, cookie, this.#options(name));
+  }
+
+  /** Session cookies: they have no Max-Age. */
+  #options(name: Name): CookieOptions {
+    if (name === LAUNCH) return crossSiteCookie(this.#prefix !== undefined);
     const common = { path: '/', httpOnly: true, sameSite: 'Strict' } as const;
     return this.#prefix ? { ...common, secure: true, prefix: this.#prefix } : common;
   }
+}
+
+/** Returns the options of a cookie for frames of other sites, which browsers support over https only. */
+export function crossSiteCookie(isSecure: boolean): CookieOptions {
+  const common = { path: '/', httpOnly: true } as const;
+  if (!isSecure) return { ...common, sameSite: 'Lax' };
+  return { ...common, sameSite: 'None', secure: true, partitioned: true, prefix: 'host' };
 }

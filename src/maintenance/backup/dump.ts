@@ -68,7 +68,7 @@ function fileAt(path: string) {
 }
 
 /** Tables that a dump leaves out and that are empty after a restore: running workers and browser sessions. */
-const LEFT_OUT = ['worker_processes', 'sessions'];
+const LEFT_OUT = ['worker_processes', 'sessions', 'used_tokens'];
 /** Listed in the manifest instead. */
 const MIGRATIONS = 'schema_migrations';
 

@@ -323,6 +323,7 @@ export interface Session {
   digest: Buffer;
   ends_at: Timestamp;
   expires_at: Timestamp;
+  launch: Json | null;
   renew_at: Timestamp;
   replaced: Generated<boolean>;
   seal: Buffer;
@@ -412,6 +413,11 @@ export interface Upload {
   sha256: string | null;
   stored: Generated<number>;
   writer: Generated<number>;
+}
+
+export interface UsedToken {
+  digest: Buffer;
+  expires_at: Timestamp;
 }
 
 export interface WebhookDelivery {
@@ -554,6 +560,7 @@ export interface DB {
   tracks: Track;
   upload_pieces: UploadPiece;
   uploads: Upload;
+  used_tokens: UsedToken;
   webhook_deliveries: WebhookDelivery;
   webhooks: Webhook;
   worker_processes: WorkerProcess;
