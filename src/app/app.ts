@@ -21,7 +21,7 @@ import type { Shutdown } from './shutdown.ts';
 
 /** Builds the HTTP application, a plain fetch handler, over the services of a process. */
 export function createApp(context: Context): Hono {
-  const { authenticator, digestVerifier: digest, tokens, sessions, directory } = context;
+  const { authenticator, digestVerifier: digest, tokens, sessions, directory, launches } = context;
   const endpoints = [
     ...REFERENCE.flatMap((group) => group.endpoints),
     ...WINGS.flatMap((wing) => wing.endpoints),
@@ -35,7 +35,8 @@ export function createApp(context: Context): Hono {
   const actFor = runAs(directory);
   const forReaders = authenticateReaders(onPages, context);
   const { publicUrl, corsOrigins: trusted } = context.config;
-  const guards = { trusted, byProgram, byAnyone, onPages, forReaders, ask, runAs: actFor };
+  const launchOrigins = launches?.frameOrigins ?? [];
+  const guards = { trusted, launchOrigins, byProgram, byAnyone, onPages, forReaders, ask, runAs: actFor };
   const services = { ...context, document: servedDocument(publicUrl) };
   return assembleApp({
     log: context.log,

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { Directory } from '#access/accounts/directory.ts';
 import { Idempotency } from '#access/idempotency/idempotency.ts';
 import { IdempotencyLedger } from '#access/idempotency/idempotency-ledger.ts';
+import { type LaunchSettings, launchServices, openLaunchSettings } from '#access/launches/launches.ts';
 import { SessionStore, Sessions } from '#access/sessions/sessions.ts';
 import { Authenticator } from '#access/sign-in/authenticator.ts';
 import { DigestVerifier, Nonces, nonceKeyReader } from '#access/sign-in/digest/digest-verifier.ts';
@@ -66,9 +67,11 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   log.debug({ config: describeConfig(config) }, 'configuration');
   const catalogs = await loadCatalogs(config.metadataDir);
   const definitions = await loadDefinitions(config.workflowsDir);
-  const { studioDir, jwt } = role === 'worker' ? { studioDir: undefined, jwt: undefined } : config;
+  const { studioDir, jwt, ltiKeys } =
+    role === 'worker' ? { studioDir: undefined, jwt: undefined, ltiKeys: undefined } : config;
   const studio = studioDir ? await openWebAppFolder(studioDir, 'STUDIO_DIR') : undefined;
   const keys = jwt && (await openKeySet(jwt.keySet));
+  const launchSettings = ltiKeys ? await openLaunchSettings(ltiKeys, config.dataDir) : undefined;
   const addresses = await publicationAddresses(config, role);
   const storage = overrides.storage ?? (await config.storage.open(config.uploadMemoryBytes));
   // Nothing below fails: a failed start must not leave connections open.
@@ -78,7 +81,7 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   const vital = overrides.database ?? createDatabase(pools.vital);
   const queue = overrides.queue ?? createQueue(config, databaseUrl, log);
   const staging = new StagingLedger({ database, vital, storage, owner: processName, log });
-  const signIn = signInServices(database, config);
+  const signIn = signInServices(database, config, launchSettings);
   const heldBy = (username: string) => signIn.directory.heldBy(username);
   const watch = overrides.watch ?? new DatabaseWatch(vital);
   const ledger = new IdempotencyLedger({ database, vital, watch, log });
@@ -158,9 +161,11 @@ function openPools(databaseUrl: string, { workerConcurrency }: Config, role: str
   };
 }
 
-function signInServices(database: Database, { admin, publicUrl }: Config) {
+function signInServices(database: Database, { admin, publicUrl }: Config, settings: LaunchSettings | undefined) {
   const directory = new Directory({ database, admin });
   const attempts = new SignInAttempts();
+  const readKey = nonceKeyReader(database);
+  const launches = settings && launchServices(settings, { database, directory, readKey });
   return {
     directory,
     /** Checks passwords. */
@@ -168,12 +173,14 @@ function signInServices(database: Database, { admin, publicUrl }: Config) {
     /** Checks Digest credentials of machines. */
     digestVerifier: new DigestVerifier({
       directory,
-      nonces: new Nonces(nonceKeyReader(database)),
+      nonces: new Nonces(readKey),
       attempts,
       publicUrl,
     }),
     /** Checks session cookies of browsers. */
-    sessions: new Sessions(new SessionStore({ database, directory }), publicUrl),
+    sessions: new Sessions(new SessionStore({ database, directory, launched: launches?.accounts }), publicUrl),
+    /** Launches by learning platforms, if any is configured. */
+    launches,
   };
 }
 

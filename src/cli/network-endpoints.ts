@@ -26,6 +26,11 @@ export function keySetEndpoints(keySet: string): Endpoints {
   return { hosts: [urlHost(keySet)], sockets: [], files: [] };
 }
 
+/** Returns the endpoints of learning platforms: the file of their settings, and the hosts of their keys. */
+export function launchEndpoints(path: string, { platforms }: { platforms: readonly { keys: string }[] }): Endpoints {
+  return { hosts: platforms.map(({ keys }) => urlHost(keys)), sockets: [], files: [path] };
+}
+
 function urlHost(url: string): string {
   const { hostname, port, protocol } = new URL(url);
   return hostAndPort(hostname, port || (protocol === 'http:' ? 80 : 443));

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readLaunchKeys } from '#access/launches/launch-keys.ts';
 import type { Config } from '#platform/config/config.ts';
 import { locateTools } from '#platform/media/tools/locate-tools.ts';
 import { KILL_PROGRAM } from '#platform/media/tools/run-tool.ts';
@@ -9,6 +10,7 @@ import { programsIn } from '#workers/operations/site-program.ts';
 import {
   databaseEndpoints,
   keySetEndpoints,
+  launchEndpoints,
   listenEndpoint,
   redisEndpoints,
   tracesEndpoints,
@@ -115,6 +117,9 @@ async function endpoints(
     databaseEndpoints(databaseUrl),
     ...(config.redisUrl ? [redisEndpoints(config.redisUrl)] : []),
     ...(config.jwt && answersRequests(role) ? [keySetEndpoints(config.jwt.keySet)] : []),
+    ...(config.ltiKeys && answersRequests(role)
+      ? [launchEndpoints(config.ltiKeys, await readLaunchKeys(config.ltiKeys))]
+      : []),
     ...(config.ingestUrlHosts && answersRequests(role) ? [urlHostEndpoints(config.ingestUrlHosts)] : []),
     ...(config.traces ? [tracesEndpoints(config.traces, environment)] : []),
     await config.storage.endpoints(environment),

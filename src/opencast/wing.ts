@@ -17,7 +17,7 @@ import { SERIES_ENDPOINTS } from './series/series-for-recorders.endpoints.ts';
 
 /** Paths at the root of the server that agents and recorders use. */
 const AGENTS = [
-  ...['/services', '/recordings', '/ingest', '/info', '/sysinfo', '/org', '/lti', '/series'],
+  ...['/services', '/recordings', '/ingest', '/info', '/sysinfo', '/org', '/series'],
   ...['/studio-api', '/admin-ng', '/workflow', '/search'],
 ];
 

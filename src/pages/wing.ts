@@ -1,7 +1,13 @@
 import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
 import { type Area, DENY_ALL_POLICY, type Guards } from '#platform/http/app/assemble-app.ts';
+import { allowOrigins } from '#platform/http/app/cross-site.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import { workflowsForOperators } from '#processing/workflows.endpoints.ts';
+import { choose } from './lti/deep-link.endpoint.ts';
+import * as launches from './lti/launch.endpoints.ts';
+import { allowLaunchFrames } from './lti/launch-frames.ts';
+import { LTI } from './lti/launch-target.ts';
+import { seriesRecordings } from './lti/series.endpoint.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
 import { operatorDashboard } from './operator/dashboard/dashboard.endpoint.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
@@ -70,16 +76,32 @@ export const wing = {
     workflowsForOperators,
     uploadingPage,
     uploadAsset,
+    launches.consumerLaunch,
+    launches.loginByLink,
+    launches.loginByForm,
+    launches.platformLaunch,
+    launches.startInFrame,
+    launches.startInWindow,
+    launches.launchKeys,
+    choose,
+    seriesRecordings,
   ],
-  areas: ({ onPages, forReaders, ask }: Guards): Area[] => {
+  areas: ({ trusted, onPages, forReaders, ask, launchOrigins }: Guards): Area[] => {
     const layers = [htmlErrorPages()];
+    const framed = [allowLaunchFrames(launchOrigins), ...layers];
     return [
       { path: '/admin', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DASHBOARD },
-      { path: '/upload', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
-      { path: '/studio', layers, guards: [onPages, redirectToSignIn()] },
+      { path: '/upload', layers: framed, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
+      { path: '/studio', layers: framed, guards: [onPages, redirectToSignIn()] },
       { path: '/watch', guards: [forReaders] },
       { path: '/embed', guards: [forReaders] },
       { path: '/oembed', contentPolicy: DENY_ALL_POLICY },
+      {
+        path: LTI, // Recorders in pages of trusted sites ask here, too.
+        layers: [allowOrigins(trusted, [], { credentials: true }), htmlErrorPages({ frames: '*' })],
+        guards: [onPages, ask],
+        contentPolicy: DENY_ALL_POLICY,
+      },
       { path: '/sign-in', layers, contentPolicy: DENY_ALL_POLICY },
       { path: '/sign-out', layers, contentPolicy: DENY_ALL_POLICY },
     ];

@@ -9,6 +9,7 @@ import {
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
   jwtVerify,
+  type RemoteJWKSetOptions,
 } from 'jose';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { ConfigError } from '#platform/setting/value-kinds.ts';
@@ -31,11 +32,13 @@ const SECRET_MEMBERS = ['d', 'k', 'priv'];
  * Opens the public keys that verify tokens, from a URL or an absolute path. Keys of a URL are fetched on first use,
  * cached for ten minutes, and fetched again (at most every 30 seconds) for an unknown key ID. Symmetric keys are not
  * accepted: anyone with the public key could sign tokens with it.
+ *
+ * @param remote options for the keys of a URL
  */
-export async function openKeySet(location: string): Promise<JWTVerifyGetKey> {
+export async function openKeySet(location: string, remote?: RemoteJWKSetOptions): Promise<JWTVerifyGetKey> {
   const find = isAbsolute(location)
     ? createLocalJWKSet(await readKeys(location))
-    : createRemoteJWKSet(new URL(location));
+    : createRemoteJWKSet(new URL(location), remote);
   return async (header, token) => {
     try {
       return await find(header, token);
@@ -114,7 +117,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Asymmetric algorithms only: with a symmetric key, a public key could be used as the secret. */
-const ALGORITHMS = [
+export const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
@@ -179,8 +182,12 @@ export class TokenVerifier {
   }
 }
 
-/** Tries all matching keys for a token without a key ID. */
-async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
+/** Verifies a token; tries all matching keys for a token without a key ID. */
+export async function verifyWithAny(
+  token: string,
+  keys: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, keys, options)).payload;
   } catch (error) {

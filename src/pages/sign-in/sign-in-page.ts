@@ -28,16 +28,13 @@ label { display: block; margin-top: 1rem; }
 [role=alert] { padding: .6rem .8rem; border: 1px solid var(--alarm); border-radius: .6rem; color: var(--alarm); }
 `;
 
-/** The headers of the pages of this file: they must not be cached or framed. */
-const PAGE_HEADERS = {
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy': pagePolicy(
-    { style: STYLE },
-    'img-src data:',
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ),
-};
+/** Returns the headers of the pages of this file: they must not be cached. @param frames the sites that may frame them */
+function pageHeaders(frames: "'none'" | '*') {
+  const directives = ['img-src data:', "form-action 'self'", `frame-ancestors ${frames}`];
+  return { 'Cache-Control': 'no-store', 'Content-Security-Policy': pagePolicy({ style: STYLE }, ...directives) };
+}
+
+const PAGE_HEADERS = pageHeaders("'none'");
 
 const frame = (title: string, content: Html) =>
   page(
@@ -106,8 +103,12 @@ function formPage(c: Context): string | undefined {
   return `${pathname.replace(/^\/+/, '/')}${search}`;
 }
 
-/** Turns errors into pages for browsers, and keeps pages out of their cache: none is left after signing out. */
-export function htmlErrorPages(): MiddlewareHandler {
+/**
+ * Turns errors into pages for browsers, and keeps pages out of their cache: none is left after signing out.
+ *
+ * @param options.frames the sites that may frame the pages
+ */
+export function htmlErrorPages({ frames = "'none'" }: { frames?: "'none'" | '*' } = {}): MiddlewareHandler {
   return async (c, next) => {
     await next();
     const { headers, status } = c.res;
@@ -120,7 +121,7 @@ export function htmlErrorPages(): MiddlewareHandler {
       // The page reloads until the service answers again.
       const isOutage = status === 503 && c.req.method === 'GET';
       c.res = await c.html(page, status as ContentfulStatusCode, {
-        ...PAGE_HEADERS,
+        ...pageHeaders(frames),
         ...(isOutage && { Refresh: '15' }),
       });
     }

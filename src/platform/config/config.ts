@@ -81,6 +81,8 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     urlSigning: { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL },
     /** Bearer tokens are rejected when undefined. */
     jwt: jwtConfig(v),
+    /** File with the keys of learning platforms, which cannot launch anything when undefined. */
+    ltiKeys: v.LTI_KEYS,
     /** Serves metrics without an account; off when undefined. */
     metricsPort: metricsPort(v),
     traces: tracesConfig(v),

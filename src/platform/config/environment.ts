@@ -95,6 +95,7 @@ export const Environment = z.object({
   JWT_AUDIENCE: text.optional(),
   JWT_ROLES_CLAIM: text.default('roles'),
   JWT_USERNAME_CLAIM: text.default('sub'),
+  LTI_KEYS: absolutePath.optional(),
   WORKFLOWS_DIR: text.optional(),
   METADATA_DIR: text.optional(),
   COMMANDS_DIR: text.optional(),

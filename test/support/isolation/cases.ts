@@ -80,6 +80,9 @@ const PLAIN = [
     'GET /watch/:publication_id',
     'GET /metrics',
     'GET /lti',
+    'GET /lti/keys',
+    'GET /lti/login',
+    'GET /lti/start',
     'GET /watch/assets/:name',
     'GET /embed/:publication_id',
   ],
@@ -163,6 +166,12 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
       ],
     },
   ],
+  'GET /lti/series': ({ series }) => plus('', `?series=${series}`),
+  'POST /lti': ({ event }) => sends({ custom_tool: `/play/${event}` }),
+  'POST /lti/login': () => sends({ iss: 'x', login_hint: 'x' }),
+  'POST /lti/launch': () => sends({ state: 'x', id_token: 'x' }),
+  'POST /lti/start': () => sends({ token: 'x' }),
+  'POST /lti/choose': ({ event }) => sends({ token: 'x', choice: `recording:${event}` }),
   'GET /oembed': ({ publication }) => paths([`/oembed?url=http://inlet.test/watch/${publication}`, '/oembed']),
   'POST /api/security/sign': ({ publication, element, filename }) =>
     [`watch/${publication}`, `embed/${publication}`, `publications/${publication}/${element}/${filename}`].map(

@@ -112,6 +112,8 @@ export function securityHeaders(areas: readonly { path: string; contentPolicy?: 
 /** The middleware that wings guard their areas with. */
 export interface Guards {
   trusted: readonly string[];
+  /** Origins of learning platforms, which may frame pages for users whom they launched. */
+  launchOrigins: readonly string[];
   /** Accepts credentials of programs. */
   byProgram: MiddlewareHandler;
   /** Accepts credentials of programs, and sessions. */

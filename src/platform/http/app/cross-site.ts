@@ -34,14 +34,15 @@ const PREFLIGHT_SECONDS = 600;
  * Pages on the host that the request names are ours too, whatever `PUBLIC_URL` is. A foreign name for this server gains
  * nothing by that, because browsers store credentials by name.
  *
- * @param rules which mark GET requests that change something
+ * @param rules which mark GET requests that change something, and requests that other sites may send
  */
 export function rejectCrossSiteWrites({ publicUrl, trusted }: Sites, rules: Rules): MiddlewareHandler {
   const own = new URL(publicUrl).origin;
   const isOwn = (origin: string, url: string) => origin === own || sameHost(origin, url);
   return async (c, next) => {
     const { method, path } = c.req;
-    if (!READING.has(method) || rules.find(method, path)?.writes) {
+    const rule = rules.find(method, path);
+    if ((!READING.has(method) || rule?.writes) && !rule?.fromEverySite) {
       const origin = c.req.header('Origin');
       const site = c.req.header('Sec-Fetch-Site');
       const ours = (site === undefined || OURS.has(site)) && (origin === undefined || isOwn(origin, c.req.url));

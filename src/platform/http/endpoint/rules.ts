@@ -17,6 +17,8 @@ export interface Rule {
   produces?: string;
   /** True for a GET that changes something, as agents send it. */
   writes?: boolean;
+  /** True if pages of every site may send it, because it proves by itself where it comes from. */
+  fromEverySite?: boolean;
 }
 
 /** Finds the rule of a request in the same way as the router finds its handler. */
