@@ -14,7 +14,8 @@ test('the document has every endpoint of the API, and no other', () => {
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${routerPath(path)}`),
   );
   const routes = app.routes
-    .filter(({ method, path }) => method !== 'ALL' && AREAS.test(path))
+    // Beside launches, which are pages, the document has what recorders ask.
+    .filter(({ method, path }) => method !== 'ALL' && (AREAS.test(path) || `${method} ${path}` === 'GET /lti'))
     .map(({ method, path }) => `${method} ${path}`);
   expect([...new Set(documented)].sort()).toEqual([...new Set(routes)].sort());
 });

@@ -234,8 +234,10 @@ export class Sessions {
   }
 
   async end(c: Context): Promise<void> {
-    for (const [, cookie] of this.#cookies(c)) await this.#store.end(cookie);
-    for (const name of [LAUNCH, ACCOUNT] as const) deleteCookie(c, name, this.#options(name));
+    for (const [name, cookie] of this.#cookies(c)) {
+      await this.#store.end(cookie);
+      deleteCookie(c, name, this.#options(name));
+    }
   }
 
   #cookies(c: Context): [name: Name, cookie: string][] {
