@@ -34,7 +34,8 @@ export function launchPageHeaders(formTarget?: string): Record<string, string> {
   const digest = createHash('sha256').update(SUBMIT).digest('base64');
   return {
     'Cache-Control': 'no-store',
-    'Referrer-Policy': 'no-referrer',
+    // Not `no-referrer`, with which browsers send forms as if they came from no site.
+    'Referrer-Policy': 'strict-origin',
     'Content-Security-Policy': pagePolicy(
       { style: STYLE },
       'img-src data:',
