@@ -56,6 +56,7 @@ export async function startRole(
     ...(config.workflowsDir && { WORKFLOWS_DIR: config.workflowsDir }),
     ...(config.metadataDir && { METADATA_DIR: config.metadataDir }),
     ...(config.studioDir && { STUDIO_DIR: config.studioDir }),
+    ...(config.ltiKeys && { LTI_KEYS: config.ltiKeys }),
     ...(config.operations.commandsDir && { COMMANDS_DIR: config.operations.commandsDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR,
@@ -97,8 +98,10 @@ export async function startRole(
 async function resolveLinks(config: Config): Promise<Config> {
   const real = (path: string | undefined) => path && realpath(path).catch(() => path);
   const { studioDir, operations } = config;
-  const [studio, commandsDir] = await Promise.all([real(studioDir), real(operations.commandsDir)]);
-  return { ...config, studioDir: studio, operations: { ...operations, commandsDir } };
+  const [studio, commandsDir, ltiKeys] = await Promise.all(
+    [studioDir, operations.commandsDir, config.ltiKeys].map(real),
+  );
+  return { ...config, studioDir: studio, ltiKeys, operations: { ...operations, commandsDir } };
 }
 
 /** Returns the site's programs, and the program that kills their process groups. */

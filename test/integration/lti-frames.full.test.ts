@@ -41,6 +41,10 @@ const port = await freePort();
 const origin = `http://127.0.0.1:${port}`;
 const app = await ownApp(undefined, { PUBLIC_URL: origin, LTI_KEYS: keys, PORT: String(port) });
 const server = await serve(createApp(app.context).fetch, { host: '127.0.0.1', port });
+/** Behind https, as far as it knows: Chromium keeps the cookies of https for the loopback address, too. */
+const securePort = await freePort();
+const secure = await ownApp(undefined, { PUBLIC_URL: `https://127.0.0.1:${securePort}`, LTI_KEYS: keys });
+const secureServer = await serve(createApp(secure.context).fetch, { host: '127.0.0.1', port: securePort });
 /** Pages of the learning platform by path, and the last form that it received. */
 const pages = new Map<string, string>();
 let received = new URLSearchParams();
@@ -54,6 +58,7 @@ const sameSite = await listen(lms);
 const otherSite = sameSite.replace('127.0.0.1', 'localhost');
 afterAll(async () => {
   server.destroy();
+  secureServer.destroy();
   lms.closeAllConnections();
   lms.close();
   await platform.close();
@@ -86,17 +91,26 @@ describe.skipIf(!browserAvailable())('in a frame of a learning platform', () => 
     return { page, frame: page.frameLocator('iframe'), close: () => context.close() };
   }
 
-  async function launch() {
-    const id = await insertEvent(app.database, { title: 'Framed lecture' });
-    await giveAcl(app, id, [ace('17_Learner')]);
-    await insertPublication(app.database, id);
-    framePage(`${origin}/lti`, consumerLaunch(`${origin}/lti`, { custom_tool: `/play/${id}` }));
+  async function launch(at = origin, { database, context: { config } } = app) {
+    const id = await insertEvent(database, { title: 'Framed lecture' });
+    await giveAcl({ database }, id, [ace('17_Learner')]);
+    await insertPublication(database, id);
+    framePage(`${at}/lti`, consumerLaunch(`${config.publicUrl}/lti`, { custom_tool: `/play/${id}` }));
   }
 
   test('a launch shows the recording', async () => {
     await launch();
     const { frame, close } = await open(sameSite);
     await expect.poll(() => frame.locator('h1').textContent()).toBe('Framed lecture');
+    await close();
+  });
+
+  test('a launch over https shows the recording on pages of other sites', async () => {
+    await launch(`http://127.0.0.1:${securePort}`, secure);
+    const { page, frame, close } = await open(otherSite);
+    await expect.poll(() => frame.locator('h1').textContent()).toBe('Framed lecture');
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ name: '__Host-inlet-launch', sameSite: 'None', partitionKey: expect.any(String) });
     await close();
   });
 

@@ -80,7 +80,7 @@ async function requireFirstUse(
   }
   const seconds = Number(timestamp);
   if (Math.abs(Date.now() / 1000 - seconds) > WINDOW_SECONDS) throw EXPIRED_LAUNCH();
-  // A second more than the window: the launch is invalid by then, whatever the clock of the database says.
+  // Longer than the launch is valid, because the clock of the database may differ.
   const expiresAt = new Date((seconds + 2 * WINDOW_SECONDS) * 1000);
   if (!(await useOnce(database, ['LTI 1.1', key, nonce], expiresAt))) throw REPEATED_LAUNCH();
 }

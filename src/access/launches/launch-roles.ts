@@ -5,11 +5,14 @@ const CONTEXT_ROLE =
   /^(?:urn:lti:role:ims\/lis\/|http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/membership(?:#|\/[A-Za-z]+#))?([A-Za-z]{1,64})$/;
 /** Roles that begin like this belong to users and groups of this server. */
 const RESERVED = /^(USER|GROUP)_/i;
+/** More than people have in a course. */
+const MOST_ROLES = 20;
 const CONTEXT = /^[^\s,\p{Cc}]{1,128}$/u;
 
 /** Returns the names of roles in a course: `Instructor`, `Learner`. Roles in the platform or an institution do not count. */
 export function contextRoleNames(roles: readonly string[]): string[] {
-  return [...new Set(roles.flatMap((role) => CONTEXT_ROLE.exec(role.trim())?.[1] ?? []))];
+  const names = new Set(roles.flatMap((role) => CONTEXT_ROLE.exec(role.trim())?.[1] ?? []));
+  return [...names].slice(0, MOST_ROLES);
 }
 
 /** Returns true for people who teach a course. */

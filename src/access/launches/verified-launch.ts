@@ -27,6 +27,7 @@ export interface DeepLinkRequest {
   deploymentId: string;
 }
 
+const MOST_CONTEXT = 128;
 const USER_ID = /^[^\p{Cc}]{1,256}$/u;
 
 /** Returns text without control characters; empty for other values. */
@@ -60,7 +61,7 @@ export async function launchedUser(
       name: user.name,
       email: user.email,
       hasAccount: trusted?.hasAccount ?? false,
-      contexts: { [context ?? '']: granted },
+      contexts: { [plainText(context).slice(0, MOST_CONTEXT)]: granted },
     },
   };
 }

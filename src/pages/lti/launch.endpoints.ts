@@ -53,8 +53,8 @@ export const consumerLaunch = defineEndpoint({
 });
 
 const Login = z.object({
-  iss: z.string(),
-  login_hint: z.string(),
+  iss: z.string("The parameter 'iss' is missing; it is the issuer of the learning platform."),
+  login_hint: z.string("The parameter 'login_hint' is missing."),
   target_link_uri: z.string().optional(),
   client_id: z.string().optional(),
   lti_message_hint: z.string().optional(),
