@@ -19,7 +19,7 @@ import { type LaunchTarget, LTI, launchTarget } from './launch-target.ts';
 
 const STATE_SECONDS = 600;
 /** The time in which a launch may continue in another window. */
-const START_SECONDS = 600;
+const START_SECONDS = 300;
 const START = `${LTI}/start`;
 const PLATFORM_LAUNCH = `${LTI}/launch`;
 const MOST_SHOWN = 200;
