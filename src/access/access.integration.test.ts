@@ -397,7 +397,7 @@ beforeAll(async () => {
   const directory = directoryOf('secret');
   const nonces = new Nonces(nonceKeyReader(database));
   const digest = new DigestVerifier({ directory, nonces, publicUrl });
-  const signIn = authenticate({ authenticator: new Authenticator(directory), digest });
+  const signIn = authenticate({ directory, authenticator: new Authenticator(directory), digest });
   const welcome = ['/api', '/api/version', '/api/version/default'].map((path) =>
     defineEndpoint({ method: 'get', path, access: 'public', handle: ({ c }) => c.text('welcome') }),
   );

@@ -28,9 +28,9 @@ export function createApp(context: Context): Hono {
     ...UNLISTED,
   ];
   const rules = new Rules([...endpoints, ...UNIMPLEMENTED_ROUTES]);
-  const byProgram = authenticate({ authenticator, digest, tokens });
-  const byAnyone = authenticate({ authenticator, digest, tokens, sessions });
-  const onPages = authenticate({ authenticator, digest, tokens, sessions, pages: true });
+  const byProgram = authenticate({ directory, authenticator, digest, tokens });
+  const byAnyone = authenticate({ directory, authenticator, digest, tokens, sessions });
+  const onPages = authenticate({ directory, authenticator, digest, tokens, sessions, pages: true });
   const ask = requireRole(rules, new Rules(endpoints));
   const actFor = runAs(directory);
   const forReaders = authenticateReaders(onPages, context);

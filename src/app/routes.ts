@@ -1,4 +1,5 @@
 import { engageUrl, me, myRoles, organization, organizationProperties } from '#access/info.endpoints.ts';
+import * as groups from '#access/user-groups/groups.endpoints.ts';
 import { listAgents, readAgent } from '#capture/agents/agents.endpoints.ts';
 import {
   addAclEntry,
@@ -137,6 +138,19 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
     name: 'Series metadata',
     description: 'The metadata catalogs of a series, field by field.',
     endpoints: [seriesMetadata.readSeriesMetadata, seriesMetadata.putSeriesFields, seriesMetadata.deleteSeriesCatalog],
+  },
+  {
+    name: 'Groups',
+    description: 'Roles of several users.',
+    endpoints: [
+      groups.listGroups,
+      groups.newGroup,
+      groups.readGroup,
+      groups.changeGroup,
+      groups.removeGroup,
+      groups.addMember,
+      groups.removeMember,
+    ],
   },
   {
     name: 'Capture agents',

@@ -412,17 +412,17 @@ describe('the event of a direct upload is made once', () => {
   });
 
   test.each([
-    ['made', (name: string) => context.directory.find(name)],
+    ['made', (name: string) => context.directory.findPrincipal(name)],
     ['refused', async () => undefined],
-  ])('and not of a file that is given up while it is being %s', async (_, found: Directory['find']) => {
+  ])('and not of a file that is given up while it is being %s', async (_, found: Directory['findPrincipal']) => {
     const direct = await handOut();
     await killed(direct);
     // The author is looked up after the files are complete, and before the event is made.
-    const find: Directory['find'] = async (username) => {
+    const findPrincipal: Directory['findPrincipal'] = async (username) => {
       expect((await tusRequest('DELETE', direct.url)).status).toBe(204);
       return found(username);
     };
-    const now = await completeDirectUpload({ ...context, directory: { find } }, direct.id, occasion());
+    const now = await completeDirectUpload({ ...context, directory: { findPrincipal } }, direct.id, occasion());
     expect(now).toMatchObject({ failure: undefined, accepted: undefined });
     expect((await patchAll(direct.url, bytes(30))).headers.get('Inlet-Event-Id')).toEqual(expect.any(String));
   });

@@ -4,6 +4,7 @@ import { inTransaction } from '#platform/database/retry.ts';
 import type { Account } from '#platform/database/schema.ts';
 import { anonymous } from '../principal.ts';
 import { userRole } from '../roles/roles.ts';
+import { leaveGroups } from './memberships.ts';
 import type { DigestSecrets } from './secrets.ts';
 
 export interface StoredAccount extends Selectable<Account> {
@@ -73,6 +74,7 @@ export async function updateAccount(
 
 /** @returns false if the account does not exist */
 export async function removeAccount(db: Queryable, username: string): Promise<boolean> {
+  await leaveGroups(db, username);
   const { numDeletedRows } = await db.deleteFrom('accounts').where('username', '=', username).executeTakeFirst();
   return Number(numDeletedRows) === 1;
 }
@@ -142,6 +144,7 @@ export async function findRoleHolder(db: Queryable, role: string): Promise<strin
 
 /** Releases a user's role for another user. @returns false if the user has no role */
 export async function releaseUserRole(db: Queryable, username: string): Promise<boolean> {
+  await leaveGroups(db, username);
   const { numDeletedRows } = await db.deleteFrom('token_users').where('username', '=', username).executeTakeFirst();
   return numDeletedRows > 0n;
 }

@@ -2,6 +2,7 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import { Principal } from '../principal.ts';
 import { accountRoles, ROLE_ADMIN, userRole } from '../roles/roles.ts';
 import { findAccount, findAgentAccount, reserveUserRole, type StoredAccount, usernamesInAnyCase } from './accounts.ts';
+import { rolesFromGroups } from './memberships.ts';
 import { type DigestSecrets, hashPassword } from './secrets.ts';
 
 export interface KnownAccount {
@@ -47,6 +48,19 @@ export class Directory {
     if (!account) return undefined;
     const { password_hash: passwordHash } = account;
     return { principal: principalOf(account), passwordHash, credential: passwordHash };
+  }
+
+  /** Returns the user with all present roles, also those from groups. */
+  async findPrincipal(username: string): Promise<Principal | undefined> {
+    const known = await this.find(username);
+    return known && this.withGroups(known.principal);
+  }
+
+  /** Adds the roles of the groups that the user is a member of now. Administrators have all rights without them. */
+  async withGroups(principal: Principal): Promise<Principal> {
+    if (principal.isAdmin()) return principal;
+    const more = await rolesFromGroups(this.#database, principal.username);
+    return more.length === 0 ? principal : principal.withRoles([...principal.roles, ...more]);
   }
 
   /** Returns a capture agent; undefined for people, who sign in with passwords only. */

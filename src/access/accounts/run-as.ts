@@ -47,7 +47,7 @@ function requireOrganization(c: Context): void {
 
 async function targetOf(directory: Directory, caller: Principal, username: string): Promise<Principal> {
   if (username === anonymous.username) return anonymous;
-  const target = (await directory.find(username))?.principal;
+  const target = await directory.findPrincipal(username);
   if (!target) throw NO_SUCH_USER();
   refuseGuarded(caller, target.roles);
   return target;

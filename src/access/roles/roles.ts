@@ -41,15 +41,19 @@ function escaped(character: string): string {
   return `~${character.codePointAt(0)?.toString(16).toUpperCase()}~`;
 }
 
+/** Returns the role of the members of a group. No user role equals it. */
+export function groupRole(groupId: string): string {
+  return `ROLE_GROUP_${groupId.toUpperCase()}`;
+}
+
+/** Returns granted roles with the roles that they include. */
+export function withIncludedRoles(granted: readonly string[]): string[] {
+  return [...granted, ...granted.flatMap((role) => EXPANSIONS.get(role) ?? [])];
+}
+
 /** Returns all roles of an account: granted, included and default roles. */
 export function accountRoles(username: string, granted: readonly string[]): Set<string> {
-  return new Set([
-    ...granted,
-    ...granted.flatMap((role) => EXPANSIONS.get(role) ?? []),
-    ROLE_USER,
-    userRole(username),
-    ROLE_ANONYMOUS,
-  ]);
+  return new Set([...withIncludedRoles(granted), ROLE_USER, userRole(username), ROLE_ANONYMOUS]);
 }
 
 /** The only organization, with the values clients expect. */

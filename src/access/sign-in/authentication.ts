@@ -11,6 +11,7 @@ import {
   UNVERIFIABLE,
   WRONG_PASSWORD,
 } from '../access-errors.ts';
+import type { Directory } from '../accounts/directory.ts';
 import { anonymous, type Principal } from '../principal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -95,6 +96,8 @@ function hasCredentials(c: Context): boolean {
 }
 
 interface AuthMethods {
+  /** Adds the roles of groups, read for each request. */
+  directory: Pick<Directory, 'withGroups'>;
   authenticator: Authenticator;
   digest: DigestVerifier;
   /** Undefined without an identity provider; Bearer is an unknown scheme then. */
@@ -116,8 +119,9 @@ export function authenticate(methods: AuthMethods): MiddlewareHandler {
   return async (c, next) => {
     const header = c.req.header('Authorization');
     try {
-      if (header !== undefined) signedIn(c, await byHeader(c, methods, header));
-      else await bySession(c, sessions);
+      const principal = header === undefined ? await bySession(c, sessions) : await byHeader(c, methods, header);
+      if (principal) signedIn(c, await methods.directory.withGroups(principal));
+      else c.set('principal', anonymous);
     } catch (error) {
       const asks = error instanceof HttpError && error.headers['WWW-Authenticate'] === BASIC;
       throw asks ? error.with({ 'WWW-Authenticate': await challengeFor(c, digest) }) : error;
@@ -144,11 +148,10 @@ async function byHeader(c: Context, methods: AuthMethods, header: string): Promi
   return answer ? byDigest(c, digest, answer) : byPassword(authenticator, header, remoteAddress(c));
 }
 
-async function bySession(c: Context, sessions: Sessions | undefined): Promise<void> {
+async function bySession(c: Context, sessions: Sessions | undefined): Promise<Principal | undefined> {
   const principal = await sessions?.principalOf(c);
-  if (!principal) return c.set('principal', anonymous);
-  signedIn(c, principal);
-  c.set('inSession', true);
+  if (principal) c.set('inSession', true);
+  return principal;
 }
 
 function signedIn(c: Context, principal: Principal): void {

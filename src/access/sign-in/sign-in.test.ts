@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { handleErrors } from '#platform/http/app/error-handler.ts';
 import { requestContext } from '#platform/http/app/request-context.ts';
 import { silentLogger } from '#platform/telemetry/log.ts';
-import { anonymous } from '../principal.ts';
+import { anonymous, type Principal } from '../principal.ts';
 import { authenticate, challengeFor, parseBasic } from './authentication.ts';
 import { Authenticator } from './authenticator.ts';
 import { DigestVerifier, Nonces } from './digest/digest-verifier.ts';
@@ -17,6 +17,7 @@ const directory = {
   find: async (username: string) =>
     username === 'ada' ? { principal: anonymous, passwordHash, credential: passwordHash } : undefined,
   findAgent: async () => undefined,
+  withGroups: async (principal: Principal) => principal,
   adminHash: async () => passwordHash,
 };
 const digestWith = (nonces: Nonces) => new DigestVerifier({ directory, nonces, publicUrl: 'http://inlet.test' });
@@ -27,7 +28,7 @@ test('guesses are answered with 429 after a while, for the account and the addre
   const app = new Hono();
   app.use(requestContext(silentLogger));
   handleErrors(app);
-  app.use(authenticate({ authenticator: new Authenticator(directory), digest }));
+  app.use(authenticate({ directory, authenticator: new Authenticator(directory), digest }));
   const guess = async (username: string, remoteAddress: string, password: string) =>
     app.request('/', { headers: { Authorization: basic(`${username}:${password}`) } }, { remoteAddress });
   for (let i = 0; i < 20; i += 1) expect((await guess('ada', '192.0.2.1', `${i}`)).status).toBe(401);

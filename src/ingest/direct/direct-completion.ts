@@ -22,7 +22,7 @@ export interface CompletionParts extends UploadParts {
   config: Pick<Config, 'scheduling'>;
   locks: Locks;
   definitions: WorkflowDefinitions;
-  directory: Pick<Directory, 'find'>;
+  directory: Pick<Directory, 'findPrincipal'>;
   catalogs: Pick<Catalogs, 'event'>;
 }
 
@@ -128,10 +128,13 @@ async function makeEvent(
 }
 
 /** Returns the author with stored roles, or with the present roles of an account in the directory. */
-async function principalOf({ roles, ...author }: Author, directory: Pick<Directory, 'find'>): Promise<Principal> {
+async function principalOf(
+  { roles, ...author }: Author,
+  directory: Pick<Directory, 'findPrincipal'>,
+): Promise<Principal> {
   if (roles) return new Principal({ ...author, roles: new Set(roles) });
-  const known = await directory.find(author.username);
-  if (known) return known.principal;
+  const known = await directory.findPrincipal(author.username);
+  if (known) return known;
   throw new HttpError(409, `The account '${author.username}' that requested the upload no longer exists.`);
 }
 

@@ -222,7 +222,7 @@ async function rehearse(intake: Intake, services: Services): Promise<void> {
 /** Returns the author, with roles only if they differ from those in the directory, such as those of a token. */
 async function authorOf(principal: Principal, directory: Directory): Promise<Author> {
   const { username, name, email, provider, roles } = principal;
-  const known = (await directory.find(username))?.principal;
+  const known = await directory.findPrincipal(username);
   const same = known?.provider === provider && known.roles.symmetricDifference(new Set(roles)).size === 0;
   return { username, name, email, provider, ...(!same && { roles: [...roles] }) };
 }

@@ -420,6 +420,18 @@ export interface UsedToken {
   expires_at: Timestamp;
 }
 
+export interface UserGroupMember {
+  group_id: string;
+  username: string;
+}
+
+export interface UserGroup {
+  description: Generated<string>;
+  id: string;
+  name: string;
+  roles: Generated<string[]>;
+}
+
 export interface WebhookDelivery {
   attempts: Generated<number>;
   body: string;
@@ -561,6 +573,8 @@ export interface DB {
   upload_pieces: UploadPiece;
   uploads: Upload;
   used_tokens: UsedToken;
+  user_group_members: UserGroupMember;
+  user_groups: UserGroup;
   webhook_deliveries: WebhookDelivery;
   webhooks: Webhook;
   worker_processes: WorkerProcess;

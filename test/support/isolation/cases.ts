@@ -96,6 +96,9 @@ const PLAIN = [
   ...['DELETE /api/series/:series_id', 'GET /api/series/:series_id/acl'],
   'GET /api/series/:series_id/properties',
 
+  ...['GET /api/groups', 'GET /api/groups/:group_id', 'DELETE /api/groups/:group_id'],
+  'DELETE /api/groups/:group_id/members/:member',
+
   ...['GET /api/agents/:agent_id', 'GET /services/services.json', 'GET /services/hosts.json'],
   ...['GET /info/me.json', 'GET /info/health', 'GET /info/components.json', 'GET /sysinfo/bundles/version'],
   ...['GET /org/all.json', 'GET /studio-api/series.json', 'GET /series/count'],
@@ -114,7 +117,7 @@ const PLAIN = [
 
 /** Routes that nothing of a target can be asked of: they are about the account or make something new. */
 const ABOUT_NOTHING = [
-  ...['POST /sign-out', 'POST /uploads', 'GET /ingest/createMediaPackage'],
+  ...['POST /sign-out', 'POST /uploads', 'POST /api/groups', 'GET /ingest/createMediaPackage'],
   'PUT /ingest/createMediaPackageWithID/:package_id',
   // Without the signature of a learning platform they do nothing, whatever the account.
   ...['POST /lti', 'POST /lti/login', 'POST /lti/launch', 'POST /lti/start', 'POST /lti/choose'],
@@ -204,6 +207,9 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
   'DELETE /api/series/:series_id/metadata': () => plus('?type=dublincore/series', '?type=license/series'),
   'PUT /api/series/:series_id/properties': ({ property }) => [{ fields: { properties: `{"${property}":"taken"}` } }],
 
+  'PUT /api/groups/:group_id': ({ account }) => sends({ members: account }),
+  'POST /api/groups/:group_id/members': ({ account }) => sends({ member: account }),
+
   'GET /api/agents': () => plus('', '?limit=1', '?offset=1'),
   'GET /services/available.json': () => plus('?serviceType=org.opencastproject.scheduler'),
   'POST /series': ({ series }) => [{ fields: { title: 'taken', identifier: series }, tellsTaken: true }],
@@ -266,6 +272,8 @@ const namesOf = (target: Target): Record<string, string> => ({
   ...{ event_id: target.event, recording_id: target.event, series_id: target.series, role: target.role },
   ...{ publication_id: target.publication, element_id: target.element, filename: target.filename },
   ...{ track_id: target.track, upload_id: target.upload, direct_upload_id: target.directUpload },
+  // A group that exists everywhere, with roles that the asking account does not have.
+  ...{ group_id: 'mh_default_org_external_applications', member: target.account },
   ...{ name: target.channel, agent_id: target.channel, action: 'read', workflow: 'fast', delivery_id: '1' },
   ...{ workflow_id: target.workflow, workflow_definition_id: target.workflow, webhook_id: target.workflow },
 });
