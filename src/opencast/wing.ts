@@ -6,12 +6,15 @@ import { REPORT_ENDPOINTS } from './capture-admin/agent-report.endpoints.ts';
 import { AGENT_ENDPOINTS } from './capture-admin/agents.endpoints.ts';
 import { RECORDING_ENDPOINTS } from './capture-admin/recordings.endpoints.ts';
 import { DISCOVERY_ENDPOINTS } from './discovery/discovery.endpoints.ts';
-import { publishedEpisode } from './discovery/published-episode.endpoint.ts';
 import { ELEMENT_ENDPOINTS } from './packages/add-element.endpoints.ts';
 import { createPackage, createPackageWithId, discardPackage, ingestPackage } from './packages/package.endpoints.ts';
 import { SCHEDULE_ENDPOINTS } from './packages/schedule-package.endpoint.ts';
 import { SINGLE_REQUEST_ENDPOINTS } from './packages/single-request.endpoint.ts';
 import { ZIP_ENDPOINTS } from './packages/zipped-package.endpoint.ts';
+import { CONFLICT_ENDPOINTS } from './recordings/conflicts.endpoints.ts';
+import { SCHEDULED_ENDPOINTS } from './recordings/scheduled-recordings.endpoints.ts';
+import { searchEpisodes } from './search/episodes.endpoint.ts';
+import { searchForSeries } from './search/series.endpoint.ts';
 import { postSeries } from './series/dublin-core-series.endpoint.ts';
 import { SERIES_ENDPOINTS } from './series/series-for-recorders.endpoints.ts';
 
@@ -32,6 +35,8 @@ export const RECORDERS = {
     ...AGENT_ENDPOINTS,
     ...RECORDING_ENDPOINTS,
     ...CALENDAR_ENDPOINTS,
+    ...CONFLICT_ENDPOINTS,
+    ...SCHEDULED_ENDPOINTS,
     createPackage,
     createPackageWithId,
     ...ELEMENT_ENDPOINTS,
@@ -43,7 +48,8 @@ export const RECORDERS = {
     ...SERIES_ENDPOINTS,
     postSeries,
     definitionsForAgents,
-    publishedEpisode,
+    searchEpisodes,
+    searchForSeries,
   ],
 };
 

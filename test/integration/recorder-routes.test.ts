@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createContext } from '#app/context.ts';
-import { ownApp } from '../support/app.ts';
+import { createTestApp, ownApp } from '../support/app.ts';
 import { insertEvent, insertPublication } from '../support/publication.ts';
 import { unlessBusy } from '../support/readiness.ts';
-import { send } from '../support/series.ts';
+import { createSeries, send } from '../support/series.ts';
 import { storageWith } from '../support/storage-with.ts';
 
 /** What agents, recorders and Studio ask for beside packages and calendars; with Studio itself, from a folder. */
@@ -185,16 +185,29 @@ describe('series', () => {
     expect((await post({ title: 'x' }, '/series/', { Authorization: agent })).status).toBe(403);
   });
 
-  test('an agent counts and lists all; Studio gets those that it may write', async () => {
+  test('an agent counts and lists those that it may write, as Studio does', async () => {
     const Authorization = await app.account('writer', 'ROLE_STUDIO', 'ROLE_A');
-    expect((await get('/series/count')).text).toBe('2');
-    const { count, results } = await json('/admin-ng/series/series.json?offset=0&limit=500');
-    expect([count, results[0]]).toMatchObject([2, { id: 'algebra', title: 'Algebra II' }]);
+    const writing = { Authorization: await app.account('hall-2', 'ROLE_CAPTURE_AGENT', 'ROLE_A') };
+    expect((await get('/series/count')).text).toBe('0');
+    expect(await json('/admin-ng/series/series.json')).toMatchObject({ total: 0, results: [] });
+    expect((await get('/series/count', writing)).text).toBe('1');
+    const { count, results } = (await get('/admin-ng/series/series.json?offset=0&limit=500', writing)).json();
+    expect([count, results[0]]).toMatchObject([1, { id: 'algebra', title: 'Algebra II' }]);
     expect(results[0].creation_date).toMatch(/Z$/);
     expect((await get('/admin-ng/series/series.json?limit=x')).status).toBe(400);
     const mine = await get('/studio-api/series.json', { Authorization });
     expect(mine.json()).toEqual([{ id: 'algebra', title: 'Algebra II' }]);
     expect((await get('/series/count', { Authorization })).text).toBe('1');
+  });
+
+  test('with AGENT_SERIES=all, an agent counts and lists all', async () => {
+    const open = await createTestApp(undefined, { AGENT_SERIES: 'all' });
+    onTestFinished(() => open.close());
+    const headers = { Authorization: await open.account('hall', 'ROLE_CAPTURE_AGENT') };
+    await createSeries(open, { title: 'Algebra' });
+    expect(await (await open.request('/series/count', { headers })).text()).toBe('1');
+    const list = await (await open.request('/admin-ng/series/series.json', { headers })).json();
+    expect(list).toMatchObject({ total: 1, results: [{ title: 'Algebra' }] });
   });
 });
 

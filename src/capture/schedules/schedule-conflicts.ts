@@ -11,6 +11,8 @@ import { CONFLICTS, Conflicts, formatExactly } from './scheduling.schemas.ts';
 import { ScheduleOverlap, type TimeClaim } from './write-schedules.ts';
 
 interface Conflict extends Period {
+  /** Undefined for a conflict within the claim; empty like the title. */
+  eventId?: string;
   /** Empty if the caller may not read the event. */
   title: string;
 }
@@ -63,9 +65,11 @@ function overlapsWithin({ occurrences, gapMs }: TimeClaim): Conflict[] {
   return [...found];
 }
 
-async function conflictsWithOthers(db: Queryable, principal: Principal, claim: TimeClaim): Promise<Conflict[]> {
+/** Returns the conflicts of a claim with other recordings, in no order. */
+export async function conflictsWithOthers(db: Queryable, principal: Principal, claim: TimeClaim): Promise<Conflict[]> {
   const { agentId, gapMs, occurrences } = claim;
   // A single multirange: a join with many periods would read every schedule of the agent.
+  const isReadable = mayAccess('events', principal, 'read');
   const { rows } = await sql<Conflict>`
     WITH wanted AS (
       SELECT range_agg(tstzrange(start_date, end_date + make_interval(secs => ${gapMs / 1000}))) AS occupied
@@ -78,7 +82,8 @@ async function conflictsWithOthers(db: Queryable, principal: Principal, claim: T
         AND claimed <> tstzmultirange(occupied) AND occupied && (SELECT occupied FROM wanted)
     )
     SELECT schedules.start_date AS start, schedules.end_date AS "end",
-      CASE WHEN ${mayAccess('events', principal, 'read')} THEN events.title ELSE '' END AS title
+      CASE WHEN ${isReadable} THEN event_id ELSE '' END AS "eventId",
+      CASE WHEN ${isReadable} THEN events.title ELSE '' END AS title
     FROM conflicting JOIN schedules USING (event_id) JOIN events ON events.id = event_id
     WHERE event_id <> ALL(${occurrences.map(({ eventId }) => eventId)})`.execute(db);
   return rows;

@@ -2,7 +2,7 @@ import { requireAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { lockAgentOf } from '#capture/schedules/write-schedules.ts';
 import { recordChanges } from '#changes/record-changes.ts';
-import type { Database } from '#platform/database/kysely.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
@@ -14,12 +14,14 @@ import { NOTHING_TO_DELETE } from './event-refusals.ts';
  * Deletes an event with everything that belongs to it. A worker that processes it loses its claim and drops its result.
  * The transaction enters the objects in the staging ledger, so that they are removed even after a crash.
  *
+ * @param requireState throws if the locked event may not be deleted in its state
  * @throws {HttpError} 404 for an event the principal may not read, 401 for one it may not write
  */
 export async function deleteEvent(
   id: string,
   principal: Principal,
   { database, staging }: { database: Database; staging: StagingLedger },
+  requireState: (trx: Transaction) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const keys = await inTransaction(database, async (trx) => {
     const requireWrite = () => requireAccess(trx, 'events', principal, id, 'write', NOTHING_TO_DELETE);
@@ -31,6 +33,7 @@ export async function deleteEvent(
     await lockAgentOf(trx, id);
     // Again after waiting for the locks: the event or its ACL may have changed.
     await requireWrite();
+    await requireState(trx);
     const objects = await trx
       .selectFrom('tracks')
       .select('object_key')

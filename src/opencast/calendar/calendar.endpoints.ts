@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { OTHER_AGENT, type Principal, requireOwnAgent } from '#access/principal.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { AGENT_ID } from '#capture/agents/agent-examples.ts';
 import { episodeValues } from '#catalogue/events/event-columns.ts';
@@ -94,7 +95,7 @@ export const CALENDAR_ENDPOINTS = [
     access,
     summary: 'Get the calendar of a capture agent',
     description:
-      'Scheduled recordings in iCalendar, each with its metadata and a properties file, until one hour after their end. The calendar of an unknown agent is empty.',
+      'Scheduled recordings in iCalendar, each with its metadata and a properties file, until one hour after their end. The calendar of an unknown agent is empty. An account of one capture agent reads only its calendar.',
     query: Query,
     answers: {
       200: {
@@ -106,9 +107,9 @@ export const CALENDAR_ENDPOINTS = [
       },
       304: { description: 'The calendar has not changed since the answer with this `ETag`.' },
     },
-    refusals: [WRONG_CUTOFF],
+    refusals: [WRONG_CUTOFF, OTHER_AGENT],
     handle: async ({ c, query }, { database, catalogs }: Services) => {
-      const window = windowOf(query());
+      const window = windowOf(query(), c.var.principal);
       const written = (now: Date) => (planned: Planned[]) =>
         planned.map((each) => calendarEvent(each, filesOf(each, catalogs.event), now)).join('');
       // Changes are recorded per agent only.
@@ -130,7 +131,7 @@ export const CALENDAR_ENDPOINTS = [
     path: '/recordings/calendar.json',
     access,
     summary: 'Get the calendar of a capture agent as JSON',
-    description: `The next ${MOST_JSON} scheduled recordings at most.`,
+    description: `The next ${MOST_JSON} scheduled recordings at most. An account of one capture agent reads only its calendar.`,
     query: Query.extend({
       timestamp: z.string().optional().describe('`true` for times in milliseconds since 1970.'),
     }),
@@ -153,12 +154,12 @@ export const CALENDAR_ENDPOINTS = [
         ],
       },
     },
-    refusals: [WRONG_CUTOFF],
+    refusals: [WRONG_CUTOFF, OTHER_AGENT],
     handle: async ({ c, query }, { database, catalogs }: Services) => {
       const { timestamp, ...wanted } = query();
       const moment = timestamp?.toLowerCase() === 'true' ? (date: Date) => date.getTime() : formatMoment;
       const planned: Planned[] = [];
-      for await (const some of plannedRecordings(database, windowOf(wanted))) {
+      for await (const some of plannedRecordings(database, windowOf(wanted, c.var.principal))) {
         planned.push(...some);
         if (planned.length >= MOST_JSON) break;
       }
@@ -179,9 +180,12 @@ export const CALENDAR_ENDPOINTS = [
   }),
 ];
 
-function windowOf({ agentid, seriesid, cutoff }: z.infer<typeof Query>): CalendarWindow {
+/** @throws {HttpError} 403 for another agent than that of the account */
+function windowOf({ agentid, seriesid, cutoff }: z.infer<typeof Query>, principal: Principal): CalendarWindow {
+  const agentId = agentid?.trim() || principal.agentId;
+  if (agentId !== undefined) requireOwnAgent(principal, agentId);
   return {
-    agentId: agentid?.trim() || undefined,
+    agentId,
     seriesId: seriesid?.trim() || undefined,
     cutoff: cutoff ? new Date(Number(cutoff)) : undefined,
   };

@@ -45,7 +45,7 @@ const NOT_SCHEDULABLE = refusal(
     `The media package cannot be scheduled: ${reason}. It must have a ${EPISODE} catalog with one <temporal> (start and end) and one <spatial> (the capture agent).`,
   ['it has no such catalog'],
 );
-const AGENT_IS_BOOKED = refusal(
+export const AGENT_IS_BOOKED = refusal(
   409,
   (conflicts: number) =>
     `The capture agent is not available: the recording overlaps ${conflicts} scheduled recordings.`,

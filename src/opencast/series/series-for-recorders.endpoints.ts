@@ -6,12 +6,14 @@ import { apiRole } from '#access/roles/api-roles.ts';
 import { ROLE_CAPTURE_AGENT } from '#access/roles/roles.ts';
 import { SERIES_ID } from '#catalogue/series/series-examples.ts';
 import { formatInstant } from '#metadata/date-time.ts';
-import type { Database, Queryable } from '#platform/database/kysely.ts';
+import type { Config } from '#platform/config/config.ts';
+import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { TEXT_ANSWER, textResponse } from '../text-answers.ts';
 
 interface Services {
+  config: Pick<Config, 'agentSeries'>;
   database: Database;
 }
 
@@ -64,17 +66,17 @@ export const SERIES_ENDPOINTS = [
     path: '/series/count',
     access,
     summary: 'Count series',
-    description: 'Counts series that the account may read; a capture agent counts all.',
+    description: 'Counts the series that the account may read; for a capture agent, those that `AGENT_SERIES` names.',
     answers: { 200: { description: 'The number of series.', ...TEXT_ANSWER, example: '42' } },
-    handle: async ({ c }, { database }: Services) =>
-      textResponse(c, String(await visibleCount(database, c.var.principal))),
+    handle: async ({ c }, services: Services) => textResponse(c, String(await visibleCount(services, c.var.principal))),
   }),
   defineEndpoint({
     method: 'get',
     path: '/admin-ng/series/series.json',
     access,
     summary: 'List series, for agents',
-    description: 'By title.',
+    description:
+      'The series that the account may read, by title; for a capture agent, those that it may write, or all with `AGENT_SERIES=all`.',
     query: z.object({
       offset: number('offset').describe('Number of series to skip.'),
       limit: number('limit').describe(
@@ -99,11 +101,11 @@ export const SERIES_ENDPOINTS = [
       },
     },
     refusals: [WRONG_NUMBER],
-    handle: async ({ c, query }, { database }: Services) => {
+    handle: async ({ c, query }, services: Services) => {
       const given = query();
       const offset = Number(given.offset || 0);
       const limit = Math.min(Number(given.limit || USUAL_PAGE) || USUAL_PAGE, MOST_PAGE);
-      const rows = await visible(database, c.var.principal)
+      const rows = await visible(services, c.var.principal)
         .select(['id', 'title', 'created', 'organizers', 'contributors'])
         .orderBy(sql`title COLLATE "und-x-icu"`)
         .orderBy('id')
@@ -111,20 +113,21 @@ export const SERIES_ENDPOINTS = [
         .limit(limit)
         .execute();
       const results = rows.map(({ created, ...series }) => ({ ...series, creation_date: formatInstant(created) }));
-      const total = await visibleCount(database, c.var.principal);
+      const total = await visibleCount(services, c.var.principal);
       return c.json({ total, offset, limit, count: results.length, results });
     },
   }),
 ];
 
-/** Selects the series that an account sees. Agents see all of them, because no access control list names them. */
-function visible(db: Queryable, principal: Principal) {
-  const series = db.selectFrom('series');
-  return principal.hasRole(ROLE_CAPTURE_AGENT) ? series : series.where(mayAccess('series', principal, 'read'));
+/** Selects the series that an account may read, or for which an agent may record. */
+function visible({ config, database }: Services, principal: Principal) {
+  const series = database.selectFrom('series');
+  if (!principal.hasRole(ROLE_CAPTURE_AGENT)) return series.where(mayAccess('series', principal, 'read'));
+  return config.agentSeries === 'all' ? series : series.where(mayAccess('series', principal, 'write'));
 }
 
-async function visibleCount(db: Queryable, principal: Principal): Promise<number> {
-  const { count } = await visible(db, principal)
+async function visibleCount(services: Services, principal: Principal): Promise<number> {
+  const { count } = await visible(services, principal)
     .select(sql<number>`count(*)::integer`.as('count'))
     .executeTakeFirstOrThrow();
   return count;

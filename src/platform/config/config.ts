@@ -76,6 +76,8 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
       /** Time after the scheduled end before a missing recording counts as missed. */
       recordingGraceMs: v.RECORDING_GRACE_SECONDS * 1000,
     },
+    /** The series that capture agents list. */
+    agentSeries: v.AGENT_SERIES,
     watchAccess: watchAccess(v),
     /** `ttlSeconds`: default lifetime of a signed URL. */
     urlSigning: { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL },

@@ -82,6 +82,7 @@ export const Environment = z.object({
   SCHEDULE_MIN_GAP_SECONDS: integer(0, 86_400).default(0),
   SCHEDULE_MAX_OCCURRENCES: integer(1, 10_000).default(1000),
   RECORDING_GRACE_SECONDS: integer(0, 31_536_000).default(86_400),
+  AGENT_SERIES: choice('writable', 'all').default('writable'),
   WATCH_ACCESS: choice('page', 'strict', 'link').optional(),
   URL_SIGNING_SECRET: text.optional(),
   URL_SIGNING_KEY_ID: z

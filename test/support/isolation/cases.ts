@@ -34,6 +34,8 @@ const REMARKS = '[{"id":"remarks","value":"taken"}]';
 const SCHEDULING = '{"agent_id":"taken","start":"2031-01-01T08:00:00Z","duration":3600000}';
 const EVENT_METADATA = catalogOf({ title: 'taken' }, 'dublincore/episode');
 const SERIES_METADATA = catalogOf({ title: 'taken' });
+/** The times of an agent are open to those who schedule; titles and identifiers are not. */
+const BUSY = '?agent=taken&start=1930000000000&end=1930003600000';
 const BYTES = Uint8Array.from(bytes(100));
 const APPENDING = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' };
 const STREAMING = { headers: { 'Last-Event-ID': '0' } };
@@ -108,6 +110,7 @@ const PLAIN = [
   'GET /capture-admin/agents/:agent_id/configuration.json',
   'GET /capture-admin/agents/:agent_id/configuration.xml',
   ...['DELETE /capture-admin/agents/:agent_id', 'DELETE /capture-admin/recordings/:recording_id'],
+  'DELETE /recordings/:recording_id',
   ...['GET /capture-admin/recordings', 'GET /capture-admin/recordings.json'],
 
   ...['GET /api/workflow-definitions', 'GET /api/workflow-definitions/:workflow_definition_id'],
@@ -213,10 +216,15 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
   'GET /api/agents': () => plus('', '?limit=1', '?offset=1'),
   'GET /services/available.json': () => plus('?serviceType=org.opencastproject.scheduler'),
   'POST /series': ({ series }) => [{ fields: { title: 'taken', identifier: series }, tellsTaken: true }],
-  'GET /search/episode.json': ({ event }) => plus(`?id=${event}`),
+  'GET /search/episode.json': ({ event, series, eventWords, seriesWords }) =>
+    plus(`?id=${event}`, `?sid=${series}`, `?sname=${seriesWords.title}`, `?q=${eventWords.title}`, '?sort=title desc'),
+  'GET /search/series.json': ({ series, seriesWords }) => plus(`?id=${series}`, `?q=${seriesWords.title}`),
   'GET /capture-admin/agents/:agent_id': () => plus('.json', '.xml'),
   'POST /capture-admin/recordings/:recording_id': () => sends({ state: 'capturing' }),
   'GET /capture-admin/recordings/:recording_id': () => plus('.json', '.xml'),
+  'GET /recordings/conflicts.json': () => plus(BUSY),
+  'GET /recordings/conflicts.xml': () => plus(BUSY),
+  'PUT /recordings/:recording_id': () => sends({ start: '1930000000000', end: '1930003600000' }),
   'GET /recordings/calendars': ({ series }) => plus(`?agentid=a&seriesid=${series}`),
   'GET /recordings/calendar.json': ({ series }) => plus(`?agentid=a&seriesid=${series}`),
   'POST /ingest/addTrack': withPackage(file('BODY', 'a.mp4', BYTES)),
