@@ -6,6 +6,7 @@ import { REPORT_ENDPOINTS } from './capture-admin/agent-report.endpoints.ts';
 import { AGENT_ENDPOINTS } from './capture-admin/agents.endpoints.ts';
 import { RECORDING_ENDPOINTS } from './capture-admin/recordings.endpoints.ts';
 import { DISCOVERY_ENDPOINTS } from './discovery/discovery.endpoints.ts';
+import { seriesFeed } from './feeds/series-feed.endpoint.ts';
 import { ELEMENT_ENDPOINTS } from './packages/add-element.endpoints.ts';
 import { createPackage, createPackageWithId, discardPackage, ingestPackage } from './packages/package.endpoints.ts';
 import { SCHEDULE_ENDPOINTS } from './packages/schedule-package.endpoint.ts';
@@ -55,7 +56,7 @@ export const RECORDERS = {
 
 /** The protocol of capture agents and recorders. It holds the rules for delivered media packages, and translates everything else. */
 export const wing = {
-  endpoints: [],
+  endpoints: [seriesFeed],
   areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [
     {
       path: '/capture-admin',
@@ -70,6 +71,7 @@ export const wing = {
       guards: [byAnyone, ask, runAs],
       contentPolicy: DENY_ALL_POLICY,
     })),
+    { path: '/feeds', contentPolicy: DENY_ALL_POLICY },
   ],
   mounted: () => [],
 };

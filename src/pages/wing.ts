@@ -35,6 +35,7 @@ import { studioPages } from './studio/studio-pages.ts';
 import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';
 import { embedPage } from './watch/embed.endpoint.ts';
 import { oembed } from './watch/oembed.endpoint.ts';
+import { OLD_FOLDERS, oldAddresses } from './watch/old-addresses.endpoints.ts';
 import { watchAsset, watchPage } from './watch/watch.endpoints.ts';
 
 export { home } from './site/home.endpoint.ts';
@@ -51,6 +52,7 @@ export const wing = {
     watchAsset,
     embedPage,
     oembed,
+    ...oldAddresses,
     signInForm,
     signIn,
     signOut,
@@ -95,6 +97,7 @@ export const wing = {
       { path: '/studio', layers: framed, guards: [onPages, redirectToSignIn()] },
       { path: '/watch', guards: [forReaders] },
       { path: '/embed', guards: [forReaders] },
+      ...OLD_FOLDERS.map((path) => ({ path, guards: [onPages] })),
       { path: '/oembed', contentPolicy: DENY_ALL_POLICY },
       {
         path: LTI, // Recorders in pages of trusted sites ask here, too.

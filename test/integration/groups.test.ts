@@ -4,7 +4,7 @@ import { addMachine, userCommand } from '../support/accounts.ts';
 import { ADMIN, createTestApp, workerApp } from '../support/app.ts';
 import { digestHeader, nonceOf } from '../support/digest.ts';
 import { AUDIENCE, ISSUER, serveKeys, signingKey } from '../support/identity-provider.ts';
-import { send } from '../support/series.ts';
+import { ace, createSeries, send } from '../support/series.ts';
 
 const app = await workerApp();
 /** An application for one test. */
@@ -77,6 +77,23 @@ test('members are added and removed once, and then it is said that nothing chang
   const nowhere = { status: 404, text: "Cannot find group with id 'nowhere'." };
   expect(await send(app, 'POST', '/api/groups/nowhere/members', { member: 'ada' })).toMatchObject(nowhere);
   expect(await send(app, 'DELETE', '/api/groups/nowhere/members/ada')).toMatchObject(nowhere);
+});
+
+test('Moodle creates the group of a course with the account of a platform, and lists its role', async () => {
+  const [platform, student, name] = [unique('moodle'), unique('student'), unique('Moodle_course')];
+  const service = { Authorization: await app.account(platform, 'ROLE_GROUP_MH_DEFAULT_ORG_EXTERNAL_APPLICATIONS') };
+  const reader = { Authorization: await app.account(student) };
+  const path = `/api/groups/${name.toLowerCase()}`;
+  const description = 'ACL for users in Course with id 7 from site "Moodle"';
+  const fields = { name, description, roles: 'ROLE_API_SERIES_VIEW,ROLE_API_EVENTS_VIEW', members: '' };
+  expect((await send(app, 'GET', path, undefined, service)).status).toBe(404);
+  expect((await send(app, 'POST', '/api/groups', fields, service)).status).toBe(201);
+  const { role } = JSON.parse((await send(app, 'GET', path, undefined, service)).text);
+  const series = await createSeries(app, {}, [ace(role)]);
+  const read = () => send(app, 'GET', `/api/series/${series}`, undefined, reader);
+  expect((await read()).status).toBe(403);
+  expect((await send(app, 'PUT', path, { members: student }, service)).status).toBe(200);
+  expect((await read()).status).toBe(200);
 });
 
 test('a list is filtered by name, sorted and cut', async () => {

@@ -71,8 +71,10 @@ describe('a client that knows nothing but the document and its examples', () => 
     expect((await client.call(operation, { path, without })).status).toBe(400);
   });
 
+  // Nothing runs here that would be ready, and an agent without conflicts gets 204.
+  const others = ['/health/ready', '/recordings/conflicts.json', '/recordings/conflicts.xml'];
   const lists = Object.entries(DOCUMENT.paths).flatMap(([path, { get }]) =>
-    get && !path.includes('{') && path !== '/health/ready' ? [get.operationId] : [],
+    get && !path.includes('{') && !others.includes(path) ? [get.operationId] : [],
   );
   test.each(lists)('%s answers in every version it has', async (operation) => {
     for (const type of client.mediaTypes(operation)) {

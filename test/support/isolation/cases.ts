@@ -88,7 +88,8 @@ const PLAIN = [
     'GET /watch/assets/:name',
     'GET /embed/:publication_id',
   ],
-  'GET /publications/:publication_id/:element_id/:filename',
+  ...['GET /publications/:publication_id/:element_id/:filename', 'GET /feeds/rss/2.0/series/:series_id'],
+  'GET /play/:event_id',
 
   ...['DELETE /api/events/:event_id', 'GET /api/events/:event_id/acl', 'GET /api/events/:event_id/media'],
   ...['DELETE /api/events/:event_id/acl/:action/:role', 'GET /api/events/:event_id/media/:track_id'],
@@ -175,6 +176,11 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
     },
   ],
   'GET /lti/series': ({ series }) => plus('', `?series=${series}`),
+  ...Object.fromEntries(
+    ['/paella7/ui/watch.html', '/paella/ui/watch.html', '/engage/theodul/ui/core.html', '/engage/ui/watch.html'].map(
+      (path) => [`GET ${path}`, ({ event }: Target) => plus(`?id=${event}`)],
+    ),
+  ),
   'GET /oembed': ({ publication }) => paths([`/oembed?url=http://inlet.test/watch/${publication}`, '/oembed']),
   'POST /api/security/sign': ({ publication, element, filename }) =>
     [`watch/${publication}`, `embed/${publication}`, `publications/${publication}/${element}/${filename}`].map(

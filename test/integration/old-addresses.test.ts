@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { type TestApp, workerApp } from '../support/app.ts';
+import { giveAcl } from '../support/event-writes.ts';
+import { insertEvent, insertPublication } from '../support/publication.ts';
+import { ace } from '../support/series.ts';
+
+/** Addresses of recordings in mails and courses, from another server. */
+const app = await workerApp();
+const PAGE = { Accept: 'text/html', 'Sec-Fetch-Site': 'none', 'Sec-Fetch-Mode': 'navigate' };
+const PATHS = [
+  (id: string) => `/play/${id}?x=1`,
+  ...['/paella7/ui/watch.html', '/paella/ui/watch.html', '/engage/theodul/ui/core.html', '/engage/ui/watch.html'].map(
+    (path) => (id: string) => `${path}?id=${id}`,
+  ),
+];
+
+async function published(on: TestApp, ...roles: string[]): Promise<{ event: string; watch: string }> {
+  const event = await insertEvent(on.database, {});
+  await giveAcl(
+    on,
+    event,
+    roles.map((role) => ace(role)),
+  );
+  await insertPublication(on.database, event, 'internal');
+  return { event, watch: `http://inlet.test/watch/${await insertPublication(on.database, event)}` };
+}
+const open = async (path: string, headers: Record<string, string> = PAGE, on = app) => {
+  const answer = await on.anonymous(path, { headers });
+  return { status: answer.status, location: answer.headers.get('Location'), text: await answer.text(), answer };
+};
+
+test('all lead to the watch page, with the start time, also in frames', async () => {
+  const { event, watch } = await published(app, 'ROLE_ANONYMOUS');
+  const framed = { ...PAGE, 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'cross-site' };
+  for (const path of PATHS) {
+    for (const headers of [PAGE, framed]) {
+      expect(await open(path(event), headers)).toMatchObject({ status: 302, location: watch });
+      expect(await open(`${path(event)}&t=1m30s`, headers)).toMatchObject({ status: 302, location: `${watch}?t=90` });
+    }
+  }
+});
+
+describe('of a recording that not everyone may watch', () => {
+  test('lead to the sign-in page, as those of unknown recordings do', async () => {
+    const role = `ROLE_${randomUUID()}`;
+    const { event, watch } = await published(app, role);
+    for (const path of PATHS) {
+      for (const id of [event, randomUUID()]) {
+        const { status, location } = await open(path(id));
+        expect([status, location]).toEqual([303, expect.stringContaining(encodeURIComponent(path(id)))]);
+      }
+      const reader = { ...PAGE, Authorization: await app.account(`reader-${randomUUID()}`, role) };
+      expect(await open(path(event), reader)).toMatchObject({ status: 302, location: watch });
+    }
+  });
+
+  test('tell nothing to another account, and offer a new tab in a frame', async () => {
+    const { event } = await published(app, 'ROLE_NOBODY');
+    const Authorization = await app.account(`other-${randomUUID()}`);
+    const [theirs, none] = [await open(`/play/${event}`, { Authorization }), await open('/play/x', { Authorization })];
+    expect([theirs.status, theirs.text]).toEqual([404, none.text]);
+    const framed = await open(`/play/${event}`, { ...PAGE, 'Sec-Fetch-Dest': 'iframe' });
+    expect([framed.status, framed.text]).toEqual([
+      404,
+      expect.stringContaining(`href="/play/${event}" target="_blank"`),
+    ]);
+    expect((await open('/play/%00', { Authorization })).status).toBeGreaterThanOrEqual(400);
+  });
+
+  test('lead everyone with the address to the page with WATCH_ACCESS=link', async () => {
+    const shared = await workerApp({ WATCH_ACCESS: 'link' });
+    const { event, watch } = await published(shared, 'ROLE_NOBODY');
+    expect(await open(`/play/${event}`, PAGE, shared)).toMatchObject({ status: 302, location: watch });
+  });
+
+  test('lead readers to a signed address where every address must be signed', async () => {
+    const signed = await workerApp({ URL_SIGNING_SECRET: 'secret' });
+    const { event, watch } = await published(signed, 'ROLE_ANONYMOUS');
+    const { location } = await open(`/play/${event}?t=90`, PAGE, signed);
+    expect(location).toMatch(new RegExp(`^${watch}\\?policy=.*&signature=[0-9a-f]+#t=90$`));
+    const path = new URL(location ?? '').pathname + new URL(location ?? '').search;
+    expect((await open(path, PAGE, signed)).status).toBe(200);
+  });
+});
