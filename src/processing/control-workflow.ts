@@ -19,13 +19,15 @@ export interface ControlRequest {
   /** Applies to operations that start later. */
   configuration?: Record<string, string> | undefined;
   by: string;
+  /** True if stopping a finished workflow is no error; its state stays. */
+  mayBeFinished?: boolean;
 }
 
 /** Changes a workflow on request. @throws {HttpError} 404 when it is gone, 409 when its state does not allow it */
 export async function controlWorkflow(
   database: Database,
   id: number,
-  { wanted, configuration, by }: ControlRequest,
+  { wanted, configuration, by, mayBeFinished = false }: ControlRequest,
 ): Promise<void> {
   try {
     await inTransaction(database, async (trx) => {
@@ -34,6 +36,8 @@ export async function controlWorkflow(
       if (wanted) await advance(trx, id, { kind: CONTROLS[wanted], by });
     });
   } catch (error) {
+    // Only finished workflows cannot be stopped.
+    if (error instanceof IllegalMove && wanted === 'stopped' && mayBeFinished) return;
     if (error instanceof IllegalMove) throw ILLEGAL_MOVE(error.from, error.to);
     if (error instanceof ClaimLost) throw WORKFLOW_MISSING(String(id));
     throw error;

@@ -91,7 +91,7 @@ export const changeWorkflow = defineEndpoint({
   access: apiRole('WORKFLOW_INSTANCE_EDIT'),
   summary: 'Pause, resume, stop or retry a workflow',
   description:
-    'Needs write access to its event. `paused`: the running operation finishes, and no other one starts. `stopped`: the running operation stops immediately. `retry`, an addition of Inlet: a failed or stopped workflow continues with the operation that did not succeed.',
+    'Needs write access to its event. `paused`: the running operation finishes, and no other one starts. `stopped`: the running operation stops immediately; a finished workflow stays as it is. `retry`, an addition of Inlet: a failed or stopped workflow continues with the operation that did not succeed.',
   params,
   query: WorkflowQuery,
   form: {
@@ -119,7 +119,9 @@ export const changeWorkflow = defineEndpoint({
     const state = form.get('state');
     const configuration = parseConfiguration(form.get('configuration'));
     const wanted = state ? parseInput(RequestedState, state) : undefined;
-    await controlWorkflow(database, workflow.id, { wanted, configuration, by: c.var.principal.username });
+    const by = c.var.principal.username;
+    // Libraries stop what they have started, whether or not it has finished since.
+    await controlWorkflow(database, workflow.id, { wanted, configuration, by, mayBeFinished: true });
     const changed = await findWorkflow(database, workflow.id);
     return versionedJson(c, workflowJson(changed ?? workflow, query()));
   },
