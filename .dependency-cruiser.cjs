@@ -4,7 +4,7 @@
  */
 const FEATURES = [
   ...['access', 'metadata', 'changes', 'processing', 'publications', 'capture', 'catalogue', 'ingest'],
-  ...['notifications', 'statistics', 'maintenance', 'opencast', 'pages'],
+  ...['editing', 'notifications', 'statistics', 'maintenance', 'opencast', 'pages'],
 ];
 const part = (...names) => `^src/(${names.join('|')})/`;
 const ENTRIES = '^(src/(main|api|edge)\\.ts|workers/(main|start-worker)\\.ts)$';

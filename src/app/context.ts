@@ -69,7 +69,9 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   const definitions = await loadDefinitions(config.workflowsDir);
   const { studioDir, jwt, ltiKeys } =
     role === 'worker' ? { studioDir: undefined, jwt: undefined, ltiKeys: undefined } : config;
+  const { studioDir, editorDir, jwt }: Partial<Config> = role === 'worker' ? {} : config;
   const studio = studioDir ? await openWebAppFolder(studioDir, 'STUDIO_DIR') : undefined;
+  const editor = editorDir ? await openWebAppFolder(editorDir, 'EDITOR_DIR') : undefined;
   const keys = jwt && (await openKeySet(jwt.keySet));
   const launchSettings = ltiKeys ? await openLaunchSettings(ltiKeys, config.dataDir) : undefined;
   const addresses = await publicationAddresses(config, role);
@@ -128,6 +130,8 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
     serviceMetrics: new ServiceMetrics({ database, vital, queue, log }),
     /** A recorder for browsers, if one is configured. */
     studio,
+    /** A video editor, if one is configured. */
+    editor,
     health: healthChecks(vital, queue, storage, pulse),
     close: async () => {
       watch.close();

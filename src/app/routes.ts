@@ -158,6 +158,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
     endpoints: [listAgents, readAgent],
   },
   opencast.RECORDERS,
+  opencast.EDITORS,
   {
     name: 'Workflows',
     description: 'The processing of events.',

@@ -6,6 +6,7 @@ const config: PermissionInput['config'] = {
   workflowsDir: undefined,
   metadataDir: undefined,
   studioDir: undefined,
+  editorDir: undefined,
   operations: { commandsDir: undefined },
 };
 const tools = { ffmpeg: '/usr/bin/ffmpeg', ffprobe: '/usr/bin/ffprobe' };

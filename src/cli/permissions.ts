@@ -8,7 +8,7 @@ import { CommandError } from './failure.ts';
 
 /** The properties of a process that decide its permissions. */
 export interface PermissionInput {
-  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir'> & {
+  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'metadataDir' | 'studioDir' | 'editorDir'> & {
     operations: Pick<Config['operations'], 'commandsDir'>;
   };
   project: string;
@@ -40,8 +40,8 @@ export function denoFlags(input: PermissionInput): string[] {
   const own = [config.dataDir, input.temporaryFolder];
   const sockets = endpoints.flatMap((endpoint) => endpoint.sockets);
   const programs = tools ? [tools.ffmpeg, tools.ffprobe, ...input.commands] : [];
-  const { workflowsDir, metadataDir, studioDir, operations } = config;
-  const siteFolders = [workflowsDir, metadataDir, studioDir, tools && operations.commandsDir];
+  const { workflowsDir, metadataDir, studioDir, editorDir, operations } = config;
+  const siteFolders = [workflowsDir, metadataDir, studioDir, editorDir, tools && operations.commandsDir];
   const read = [
     ...own,
     ...SOURCES.map((name) => join(project, name)),

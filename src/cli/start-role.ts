@@ -57,6 +57,7 @@ export async function startRole(
     ...(config.metadataDir && { METADATA_DIR: config.metadataDir }),
     ...(config.studioDir && { STUDIO_DIR: config.studioDir }),
     ...(config.ltiKeys && { LTI_KEYS: config.ltiKeys }),
+    ...(config.editorDir && { EDITOR_DIR: config.editorDir }),
     ...(config.operations.commandsDir && { COMMANDS_DIR: config.operations.commandsDir }),
     DATABASE_URL: databaseUrl,
     TMPDIR,
@@ -102,6 +103,10 @@ async function resolveLinks(config: Config): Promise<Config> {
     [studioDir, operations.commandsDir, config.ltiKeys].map(real),
   );
   return { ...config, studioDir: studio, ltiKeys, operations: { ...operations, commandsDir } };
+  const { operations } = config;
+  const paths = [config.studioDir, config.editorDir, operations.commandsDir];
+  const [studioDir, editorDir, commandsDir] = await Promise.all(paths.map(real));
+  return { ...config, studioDir, editorDir, operations: { ...operations, commandsDir } };
 }
 
 /** Returns the site's programs, and the program that kills their process groups. */

@@ -7,6 +7,8 @@ import { AGENT_ENDPOINTS } from './capture-admin/agents.endpoints.ts';
 import { RECORDING_ENDPOINTS } from './capture-admin/recordings.endpoints.ts';
 import { DISCOVERY_ENDPOINTS } from './discovery/discovery.endpoints.ts';
 import { seriesFeed } from './feeds/series-feed.endpoint.ts';
+import { publishedEpisode } from './discovery/published-episode.endpoint.ts';
+import { EDITOR_ENDPOINTS } from './editor/editor.endpoints.ts';
 import { ELEMENT_ENDPOINTS } from './packages/add-element.endpoints.ts';
 import { createPackage, createPackageWithId, discardPackage, ingestPackage } from './packages/package.endpoints.ts';
 import { SCHEDULE_ENDPOINTS } from './packages/schedule-package.endpoint.ts';
@@ -54,7 +56,14 @@ export const RECORDERS = {
   ],
 };
 
-/** The protocol of capture agents and recorders. It holds the rules for delivered media packages, and translates everything else. */
+/** The endpoints of video editors, in the order of the reference. */
+export const EDITORS = {
+  name: 'Video editors',
+  description: 'The protocol of the Opencast editor: cut, selected streams, captions and metadata of a recording.',
+  endpoints: EDITOR_ENDPOINTS,
+};
+
+/** The protocols of capture agents, recorders and editors. It holds the rules for delivered media packages, and translates everything else. */
 export const wing = {
   endpoints: [seriesFeed],
   areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [
@@ -64,6 +73,7 @@ export const wing = {
       guards: [byProgram, ask, runAs],
       contentPolicy: DENY_ALL_POLICY,
     },
+    { path: '/editor', guards: [byAnyone, ask, runAs], contentPolicy: DENY_ALL_POLICY },
     ...AGENTS.map((path) => ({
       path,
       // Some recorders in pages of trusted sites use the session of the person.

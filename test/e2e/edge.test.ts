@@ -33,6 +33,7 @@ function denoServe(dataDir: string, port: number): [string, string[]] {
       workflowsDir: undefined,
       metadataDir: undefined,
       studioDir: undefined,
+      editorDir: undefined,
       operations: { commandsDir: undefined },
     },
     project: PROJECT,

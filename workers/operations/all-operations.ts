@@ -1,6 +1,7 @@
 import { captions } from './captions.ts';
 import { command } from './command.ts';
 import { cut } from './cut.ts';
+import { editorPreview } from './editor-preview.ts';
 import { encode } from './encode.ts';
 import { inspect } from './inspect.ts';
 import type { Operation } from './operation.ts';
@@ -18,8 +19,7 @@ export const noop: Operation = {
  * All operations, by the name used in workflow definitions. To add one, write a file in this folder and list it here.
  */
 export const operations: ReadonlyMap<string, Operation> = new Map(
-  [inspect, cut, encode, preview, captions, publish, republish, retract, command, noop].map((operation) => [
-    operation.name,
-    operation,
-  ]),
+  [inspect, cut, encode, preview, editorPreview, captions, publish, republish, retract, command, noop].map(
+    (operation) => [operation.name, operation],
+  ),
 );

@@ -6,7 +6,7 @@ import { USUAL_QUALITY } from '#platform/media/delivery-plan.ts';
 import { type Delivery, type DeliveryOptions, deliver, deliverCopy } from '#platform/media/encode-delivery.ts';
 import { HEIGHTS, type LadderSettings, parseHeights, USUAL_LADDER } from '#platform/media/ladder.ts';
 import { type PieceLimits, whyIndivisible } from '#platform/media/pieces/piece-plan.ts';
-import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
+import { countFrames, type MediaInfo, probe, withoutStreams } from '#platform/media/probe.ts';
 import { assertPlausible, encodingLimit, isLongWork } from '#platform/media/workload.ts';
 import {
   type DividedTrack,
@@ -135,7 +135,7 @@ async function encodeTrack(context: OperationContext, task: EncodingTask): Promi
   const [piece] = pieces;
   const joined = piece && (await joinTrack(context, task, pieces, optionsOf(context, task, piece.work.source, folder)));
   if (joined) return withPlaylist(context, { ...task, copies: piece.work.hasCopy ? task.copies : [] }, joined);
-  const found = await probe(tools, await open(track.object_key), { signal });
+  const found = withoutStreams(await probe(tools, await open(track.object_key), { signal }), track.hidden);
   assertPlausible(found);
   const optionsFor = (source: MediaInfo) => optionsOf(context, task, source, folder);
   if (configuration.renditions === 'copy') {

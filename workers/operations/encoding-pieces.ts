@@ -15,7 +15,7 @@ import {
   type Stretch,
   whyIndivisible,
 } from '#platform/media/pieces/piece-plan.ts';
-import { countFrames, type MediaInfo, probe, withCounts } from '#platform/media/probe.ts';
+import { countFrames, type MediaInfo, probe, withCounts, withoutStreams } from '#platform/media/probe.ts';
 import { demuxerFor } from '#platform/media/recording.ts';
 import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import { assertPlausible, encodingLimit } from '#platform/media/workload.ts';
@@ -71,7 +71,7 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   const recording = { demuxer: demuxerFor(track.mediatype) ?? 'none' };
   const indivisible = whyIndivisible({ recording, cut: track.kept !== null });
   if (indivisible) return oneGo(indivisible);
-  const found = await probe(tools, await locate(track.object_key), { signal });
+  const found = withoutStreams(await probe(tools, await locate(track.object_key), { signal }), track.hidden);
   assertPlausible(found);
   const counted = withCounts(found, track.streams) ?? (isSteady(found) ? found : undefined);
   const source = counted ?? (await countFrames(tools, found, { signal }));

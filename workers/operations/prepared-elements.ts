@@ -22,6 +22,8 @@ export interface SourceTrack {
   streams: MediaStream[];
   /** The parts that a cut keeps; null for the whole track, empty when it is left out. */
   kept: KeptPart[] | null;
+  /** The kinds of streams that are left out. */
+  hidden: readonly string[];
   /** Null for tracks that clients sent. */
   made_by: string | null;
 }
@@ -40,23 +42,32 @@ export async function sourceTracks(database: Database, eventId: string): Promise
       'duration',
       'streams',
       'kept_parts',
+      'hidden_streams',
       'made_by',
     ])
     .where('event_id', '=', eventId)
     .where('is_media', '=', true)
     .orderBy('position')
     .execute();
-  return tracks.map(({ streams, kept_parts, ...track }) => ({
+  return tracks.map(({ streams, kept_parts, hidden_streams, ...track }) => ({
     ...track,
+    hidden: hidden_streams,
     streams: (streams ?? []) as unknown as MediaStream[],
     duration: track.duration === null ? null : Number(track.duration),
     kept: kept_parts as KeptPart[] | null,
   }));
 }
 
-/** Returns the tracks to encode or preview; a cut may keep nothing of a track. */
+/** Returns the tracks to encode or preview; an editor may keep nothing of a track. */
 export async function tracksToPrepare(database: Database, eventId: string): Promise<SourceTrack[]> {
-  return (await sourceTracks(database, eventId)).filter(({ kept }) => kept?.length !== 0);
+  const isLeft = ({ kept, hidden, streams }: SourceTrack) =>
+    kept?.length !== 0 && (streams.length === 0 || streams.some(({ type }) => !hidden.includes(type)));
+  return (await sourceTracks(database, eventId)).filter(isLeft);
+}
+
+/** Returns true if renditions of a track do not show all of it. */
+export function isShortened({ kept, hidden }: SourceTrack): boolean {
+  return kept !== null || hidden.length > 0;
 }
 
 type WorkflowRun = Pick<OperationContext, 'eventId' | 'workflowId'>;

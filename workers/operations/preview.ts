@@ -1,8 +1,10 @@
 import { join } from 'node:path';
-import { type MediaInfo, probe } from '#platform/media/probe.ts';
+import type { Database } from '#platform/database/kysely.ts';
+import { type MediaInfo, probe, withoutStreams } from '#platform/media/probe.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
-import { takeStills, writeTimeline } from '#platform/media/video-previews.ts';
+import { scalePicture, takeStills, writeTimeline } from '#platform/media/video-previews.ts';
 import { writeWaveform } from '#platform/media/waveform.ts';
+import { CHOSEN, POSTER_SUBTYPE } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import {
@@ -42,7 +44,7 @@ export const preview: Operation = {
     for (const [done, track] of tracks.entries()) {
       const report = (fraction: number) => context.progress((done + fraction) / tracks.length);
       const path = await openSource(context, track, renditions.get(track.position) ?? []);
-      const info = await probe(tools, path, { signal });
+      const info = withoutStreams(await probe(tools, path, { signal }), track.hidden);
       await watched({ path: context.folder, maxBytes: Number.POSITIVE_INFINITY }, signal, async (until) => {
         const stem = stems.get(track.id) ?? track.id;
         images.push(...(await imagesOf({ ...context, signal: until }, track, stem, info, report)));
@@ -67,7 +69,7 @@ function openSource(
 }
 
 async function imagesOf(
-  { tools, folder, signal, store }: OperationContext,
+  { tools, folder, signal, store, open, database, eventId }: OperationContext,
   track: SourceTrack,
   stem: string,
   info: MediaInfo,
@@ -94,7 +96,9 @@ async function imagesOf(
       { target: pathOf('thumbnail.jpg'), box: THUMBNAIL },
     ];
     const source = { tools, info, video };
-    await takeStills(source, stills, limits);
+    const chosen = await chosenPicture(database, eventId, flavorOf(track).type);
+    if (chosen) await scalePicture(tools, { path: await open(chosen.object_key), ...chosen }, stills, limits);
+    else await takeStills(source, stills, limits);
     const options = { ...limits, scratch: pathOf('tiles'), onProgress };
     const timeline = await writeTimeline(source, pathOf('timeline.jpg'), options);
     return [
@@ -107,4 +111,16 @@ async function imagesOf(
   const options = { ...limits, scratch: pathOf('columns'), onProgress };
   await writeWaveform(tools, info, audio, pathOf('waveform.png'), options);
   return [await keep('waveform.png', 'waveform')];
+}
+
+/** Returns the picture that a person has chosen in an editor. */
+function chosenPicture(database: Database, eventId: string, type: string) {
+  return database
+    .selectFrom('attachments')
+    .select(['object_key', 'mediatype'])
+    .where('event_id', '=', eventId)
+    .where('flavor', '=', `${type}/${POSTER_SUBTYPE}`)
+    .where('tags', '@>', [[CHOSEN]])
+    .limit(1)
+    .executeTakeFirst();
 }

@@ -7,7 +7,7 @@ import { bitRatesOf, multivariantPlaylist, type Variant } from '#platform/media/
 import { type MediaInfo, probe } from '#platform/media/probe.ts';
 import { flavorOf, PLAYLIST, renditionPlaylist, renditionProperties } from '#publications/publication.ts';
 import type { OperationContext } from './operation.ts';
-import type { MadeRendition, PreparedElement, SourceTrack } from './prepared-elements.ts';
+import { isShortened, type MadeRendition, type PreparedElement, type SourceTrack } from './prepared-elements.ts';
 
 const STREAMED = 'engage-streaming';
 const TAGS = ['engage-download', STREAMED];
@@ -69,6 +69,7 @@ export async function storeRenditions(
         ),
         ...bitRatesOf(index.segments),
         ...(isCopy && { isCopy }),
+        ...(isShortened(track) && { isShortened: true }),
       },
     });
   }

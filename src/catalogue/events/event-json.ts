@@ -16,6 +16,7 @@ import type { Queryable } from '#platform/database/kysely.ts';
 import type { Event } from '#platform/database/schema.ts';
 import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
 import type { ProcessingState } from '#processing/workflow.schemas.ts';
+import { hasPreviews } from '#publications/editor-files.ts';
 import { publicationsOfEvents } from '#publications/publication.queries.ts';
 import { type PublicationAddresses, publicationsJson } from '#publications/publication-json.ts';
 import type { EventJson, EventQuery } from './event.schemas.ts';
@@ -62,8 +63,7 @@ function eventRows(database: Queryable) {
     .select(SHOWN_COLUMNS)
     .select([
       sql<string[]>`ARRAY(SELECT channel FROM publications WHERE event_id = events.id ORDER BY channel)`.as('channels'),
-      sql<boolean>`EXISTS (SELECT 1 FROM publication_elements
-        WHERE event_id = events.id AND publication_id IS NOT NULL AND flavor LIKE '%/preview')`.as('has_previews'),
+      sql<boolean>`${hasPreviews(sql.ref('events.id'))}`.as('has_previews'),
     ]);
 }
 

@@ -17,9 +17,10 @@ import type { Event } from '#platform/database/schema.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
 import { type NewTrack, trackRow } from './event-files.ts';
 import type { StoredTrack } from './event-state.ts';
+import { type CutEdit, writeCut } from './write-cut.ts';
 
 /** The parts of an event that an edit can change. */
-export const EVENT_PARTS = ['metadata', 'acl', 'scheduling', 'processing', 'tracks'] as const;
+export const EVENT_PARTS = ['metadata', 'acl', 'scheduling', 'processing', 'tracks', 'cut'] as const;
 type EventPart = (typeof EVENT_PARTS)[number];
 
 /** The columns that differ between new events of one request. */
@@ -43,6 +44,8 @@ export interface EventWrite {
   removedCatalog?: string | undefined;
   removedTracks?: readonly Pick<StoredTrack, 'id' | 'objectKey'>[];
   tracks?: readonly NewTrack[];
+  /** Written to the first one. */
+  cut?: CutEdit | undefined;
   /** The operation that made the tracks; undefined if a client sent them. */
   madeBy?: string | undefined;
 }
@@ -68,13 +71,14 @@ interface ChangedRows {
  * @throws {ScheduleOverlap} if the agent has another recording at that time
  */
 export async function writeEvents(trx: Transaction, write: EventWrite): Promise<void> {
-  const { ids, acl, catalogs, removedCatalog, removedTracks = [] } = write;
+  const { ids, acl, catalogs, removedCatalog, removedTracks = [], cut } = write;
   if (write.schedules) await insertSchedules(trx, write.schedules);
   if (write.schedule) await changeSchedule(trx, write.schedule);
   if (catalogs) await saveCatalogs(trx, 'events', ids, catalogs);
   if (removedCatalog !== undefined) await deleteCatalog(trx, 'events', ids, removedCatalog);
   if (acl) await replaceAcl(trx, 'events', ids, acl);
   await writeRows(trx, write);
+  if (cut) await writeCut(trx, ids[0] ?? '', cut);
   await recordChanges(trx, changesOf(write));
   const removedKeys = removedTracks.map(({ objectKey }) => objectKey);
   await releaseObjects(trx, removedKeys);

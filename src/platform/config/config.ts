@@ -97,6 +97,8 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     operations: { commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR), maxFileBytes: v.MAX_UPLOAD_BYTES },
     /** Folder with a built recorder for browsers. */
     studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),
+    /** Folder with a built video editor. */
+    editorDir: v.EDITOR_DIR && resolve(v.EDITOR_DIR),
     log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
   };
 }

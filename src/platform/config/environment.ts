@@ -101,6 +101,7 @@ export const Environment = z.object({
   METADATA_DIR: text.optional(),
   COMMANDS_DIR: text.optional(),
   STUDIO_DIR: text.optional(),
+  EDITOR_DIR: text.optional(),
   TRUSTED_PROXIES: networks.optional(),
   METRICS_PORT: integer(1, 65535).optional(),
   // The OpenTelemetry variables that decide whether and where traces are sent; its library reads the rest.

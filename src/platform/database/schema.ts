@@ -49,6 +49,7 @@ export interface Attachment {
   sha256: string;
   size: number;
   tags: Generated<string[]>;
+  track_id: string | null;
 }
 
 export interface CalendarChange {
@@ -148,6 +149,13 @@ export interface DraftUpload {
   position: number;
   token_sha256: string;
   upload_id: string;
+}
+
+export interface EditorLock {
+  event_id: string;
+  expires_at: Timestamp;
+  username: string;
+  uuid: string;
 }
 
 export interface EventAcl {
@@ -372,6 +380,7 @@ export interface Track {
   flavor: string;
   has_audio: boolean | null;
   has_video: boolean | null;
+  hidden_streams: Generated<string[]>;
   id: string;
   is_media: Generated<boolean>;
   kept_parts: Json | null;
@@ -550,6 +559,7 @@ export interface DB {
   draft_tracks: DraftTrack;
   draft_uploads: DraftUpload;
   drafts: Draft;
+  editor_locks: EditorLock;
   event_acl: EventAcl;
   event_catalogs: EventCatalog;
   event_documents: EventDocument;

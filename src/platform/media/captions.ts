@@ -24,6 +24,22 @@ export function readCaptions(bytes: Uint8Array): string | undefined {
 }
 
 /**
+ * Returns the reason why a text is not WebVTT, as a clause; undefined if it is. Unlike `readCaptions`, accepts a text
+ * without captions.
+ */
+export function webVttFault(text: string): string | undefined {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+  if (!WEBVTT.test(lines[0] ?? '')) return "they must be WebVTT and begin with 'WEBVTT'";
+  for (const [i, line] of lines.entries()) {
+    if (!line.includes('-->')) continue;
+    const [, ...times] = TIMING.exec(line) ?? [];
+    if (times.length === 0) return `line ${i + 1} must have times such as 00:01.000 --> 00:02.500`;
+    if (ms(times.slice(4, 8)) < ms(times.slice(0, 4))) return `the caption in line ${i + 1} ends before it begins`;
+  }
+  return undefined;
+}
+
+/**
  * Moves captions to the times of the kept parts in the cut. Captions are shortened at the edges of a part and removed
  * outside; the rest of the file stays the same.
  *

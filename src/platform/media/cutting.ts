@@ -4,7 +4,7 @@ import type { VideoStream } from './streams.ts';
 /** The flavor of the catalog that lists the kept parts of a recording. */
 export const CUTTING = 'smil/cutting';
 
-const MAX_PARTS = 1000;
+export const MAX_PARTS = 1000;
 const MEDIA = ['video', 'audio', 'ref', 'media'];
 /** Recorders write the largest possible number for "to the end". No recording lasts thirty years. */
 const OPEN_FROM_MS = 1e12;

@@ -29,7 +29,7 @@ export interface Output {
 }
 
 /** Returns the options that protect a tool from an untrusted file: no other files or hosts, no other demuxer. */
-export function safeguards(recording: Recording): string[] {
+export function safeguards(recording: Pick<Recording, 'path' | 'demuxer'>): string[] {
   // The reader answers with parts of an object.
   const protocols = isReaderAddress(recording.path) ? ['http,tcp', '-reconnect', '1'] : ['file,pipe'];
   const guards = ['-protocol_whitelist', ...protocols, '-f', recording.demuxer, ...PROBING];

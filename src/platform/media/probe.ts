@@ -132,6 +132,12 @@ export function withCounts(info: MediaInfo, inspected: readonly MediaStream[]): 
   return { ...info, ...summary(streams) };
 }
 
+/** Leaves out streams of these kinds. */
+export function withoutStreams(info: MediaInfo, hidden: readonly string[]): MediaInfo {
+  if (hidden.length === 0) return info;
+  return { ...info, ...summary(info.streams.filter(({ type }) => !hidden.includes(type))) };
+}
+
 function reportOf(output: Buffer): Report {
   try {
     return Report.parse(JSON.parse(output.toString('utf8')));

@@ -1,5 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { ffmpegArguments, fitInto, type Input, pictureFilters, recordingInput, type Size } from './ffmpeg-command.ts';
+import {
+  ffmpegArguments,
+  fitInto,
+  type Input,
+  pictureFilters,
+  recordingInput,
+  type Size,
+  safeguards,
+} from './ffmpeg-command.ts';
 import type { MediaInfo } from './probe.ts';
 import type { VideoStream } from './streams.ts';
 import type { MediaTools } from './tools/locate-tools.ts';
@@ -45,6 +53,33 @@ export async function takeStills(source: VideoSource, stills: readonly Still[], 
     return { target, options: ['-map', `0:${video.index}`, '-vf', filters, '-q:v', '4', ...JPEG] };
   });
   await runTool(tools.ffmpeg, ffmpegArguments(inputAt(info, at), outputs), limits);
+}
+
+/** The demuxers of pictures from clients, by media type. */
+const PICTURE_DEMUXERS: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpeg_pipe',
+  'image/png': 'png_pipe',
+  'image/gif': 'gif',
+};
+
+/** Returns true for a picture that `scalePicture` can read. */
+export function isPictureType(mediatype: string): boolean {
+  return Object.hasOwn(PICTURE_DEMUXERS, mediatype);
+}
+
+/** Writes JPEG copies of a picture from a client. @throws {MediaFailure} when it is damaged */
+export async function scalePicture(
+  tools: MediaTools,
+  { path, mediatype }: { path: string; mediatype: string },
+  stills: readonly Still[],
+  limits: RunLimits,
+): Promise<void> {
+  const outputs = stills.map(({ target, box: { width, height } }) => {
+    const fit = `scale='min(${width},iw)':'min(${height},ih)':force_original_aspect_ratio=decrease`;
+    return { target, options: ['-vf', `${fit},format=yuvj420p`, '-q:v', '4', ...JPEG] };
+  });
+  const input = { path, options: safeguards({ path, demuxer: PICTURE_DEMUXERS[mediatype] ?? 'none' }) };
+  await runTool(tools.ffmpeg, ffmpegArguments(input, outputs), limits);
 }
 
 /** Returns the second of a recording at which there is something to see. */

@@ -90,6 +90,9 @@ const PLAIN = [
   ],
   ...['GET /publications/:publication_id/:element_id/:filename', 'GET /feeds/rss/2.0/series/:series_id'],
   'GET /play/:event_id',
+  'GET /publications/:publication_id/:element_id/:filename',
+  ...['GET /editor/:event_id/edit.json', 'GET /editor/:event_id/metadata.json'],
+  ...['DELETE /editor/:event_id/lock/:lock_id', 'GET /editor/:event_id/files/:file_id/:filename'],
 
   ...['DELETE /api/events/:event_id', 'GET /api/events/:event_id/acl', 'GET /api/events/:event_id/media'],
   ...['DELETE /api/events/:event_id/acl/:action/:role', 'GET /api/events/:event_id/media/:track_id'],
@@ -181,6 +184,11 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
       (path) => [`GET ${path}`, ({ event }: Target) => plus(`?id=${event}`)],
     ),
   ),
+  'POST /editor/:event_id/edit.json': ({ track }) => [
+    { body: Buffer.from(`{"segments":[],"tracks":[{"id":"${track}"}],"workflows":[{"id":"publish"}]}`) },
+  ],
+  'POST /editor/:event_id/metadata.json': () => [{ body: Buffer.from(EVENT_METADATA) }],
+  'POST /editor/:event_id/lock': () => sends({ uuid: 'taken' }),
   'GET /oembed': ({ publication }) => paths([`/oembed?url=http://inlet.test/watch/${publication}`, '/oembed']),
   'POST /api/security/sign': ({ publication, element, filename }) =>
     [`watch/${publication}`, `embed/${publication}`, `publications/${publication}/${element}/${filename}`].map(
@@ -288,6 +296,12 @@ const namesOf = (target: Target): Record<string, string> => ({
   ...{ track_id: target.track, upload_id: target.upload, direct_upload_id: target.directUpload },
   // A group that exists everywhere, with roles that the asking account does not have.
   ...{ group_id: 'mh_default_org_external_applications', member: target.account },
+  ...{
+    track_id: target.track,
+    file_id: target.element,
+    upload_id: target.upload,
+    direct_upload_id: target.directUpload,
+  },
   ...{ name: target.channel, agent_id: target.channel, action: 'read', workflow: 'fast', delivery_id: '1' },
   ...{ workflow_id: target.workflow, workflow_definition_id: target.workflow, webhook_id: target.workflow },
 });

@@ -53,7 +53,7 @@ export interface Decision {
  */
 export function decideUpdate(
   state: EventState,
-  { metadata, acl, scheduling, processing, tracks }: EventEdits,
+  { metadata, acl, scheduling, processing, tracks, cut }: EventEdits,
   { actor, refusals }: { actor: string; refusals: UpdateRefusals },
 ): Decision {
   const { row } = state;
@@ -70,6 +70,7 @@ export function decideUpdate(
     scheduling: to !== undefined,
     processing: planned !== undefined,
     tracks: files !== undefined && files.removed.length + files.added.length > 0,
+    cut: cut !== undefined,
   };
   const parts = EVENT_PARTS.filter((part) => changed[part]);
   const outcome = {
@@ -107,6 +108,7 @@ export function decideUpdate(
     removedCatalog: described?.removed,
     removedTracks: files?.removed ?? [],
     tracks: files?.added ?? [],
+    cut,
   };
   return { write, ...outcome };
 }
@@ -121,6 +123,8 @@ export function refuseSecondRecording(eventId: string, progress: RecordingProgre
 }
 
 function requireEditable({ row, tracks, progress }: EventState, edit: TrackEdit, refusals: UpdateRefusals): void {
+  // The sender has found the workflow waiting.
+  if (edit.kind === 'captions') return;
   if (edit.kind === 'tracks') {
     if (isActive(row.processing_state)) throw refusals.processing(row.id);
     return;
@@ -238,6 +242,7 @@ function decideTracks(state: EventState, edit: TrackEdit) {
 /** Returns the test for tracks that an edit removes. A recording replaces one that failed. */
 function removedBy(edit: TrackEdit, progress: RecordingProgress): (track: StoredTrack) => boolean {
   if (edit.kind === 'recording') return ({ isMedia }) => progress === 'failed' && isMedia;
+  if (edit.kind === 'captions') return ({ id, isMedia }) => !isMedia && edit.removed.includes(id);
   const { replaced } = edit;
   if (!replaced) return () => false;
   const languages = replaced.tags.filter((tag) => tag.startsWith('lang:'));

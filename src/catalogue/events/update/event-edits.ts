@@ -9,6 +9,7 @@ import { chosenSeries } from '../event-columns.ts';
 import type { NewTrack } from '../event-files.ts';
 import { ACL_LOCKED, EVENT_MISSING, NOT_SCHEDULED } from '../event-refusals.ts';
 import type { ReferredIds } from '../event-state.ts';
+import type { CutEdit } from '../write-cut.ts';
 
 /** The refusals of edits that the state of the event does not allow. Endpoints have different sentences. */
 export interface UpdateRefusals {
@@ -38,6 +39,7 @@ export interface EventEdits {
   /** The processing that starts when the recording of a scheduled event arrives. */
   processing?: Processing | undefined;
   tracks?: TrackEdit | undefined;
+  cut?: CutEdit | undefined;
 }
 
 /** A change of metadata, and the configured catalogs. */
@@ -72,7 +74,9 @@ export type TrackPurpose =
   /** The recording of a scheduled event: at least one track. It replaces a recording whose processing failed. */
   | { kind: 'recording'; from?: 'agent' }
   /** Additional tracks, or replacements of present ones. Refused while a workflow is active. */
-  | { kind: 'tracks'; replaced: ReplacedTracks | undefined };
+  | { kind: 'tracks'; replaced: ReplacedTracks | undefined }
+  /** Captions that a person has edited. Allowed while a workflow waits for that person. */
+  | { kind: 'captions'; removed: readonly string[] };
 
 /** A change of the tracks. */
 export type TrackEdit = TrackPurpose & { tracks: readonly NewTrack[] };

@@ -12,6 +12,7 @@ import {
   type Answer,
   age,
   agentLink,
+  cutLink,
   liveSection,
   moment,
   type PageSetting,
@@ -88,7 +89,7 @@ ${entries.map(
   (each) => html`<li><div>${recordingLink(each, root)}</div>
 <div>${each.operation} <span class="faint">for ${age(each.since, now)}</span></div>
 <div class="faint">${each.notBefore === null ? '' : html`next attempt at ${moment(each.notBefore)} UTC: `}${each.reason ?? ''}</div>
-<div class="actions">${isPaused ? workflowButton(each, { wanted: 'running', name: 'Resume', kind: 'quiet' }, { root, back: 'now' }) : ''}</div></li>
+<div class="actions">${isPaused ? html`${cutLink(each, root)}${workflowButton(each, { wanted: 'running', name: 'Resume', kind: 'quiet' }, { root, back: 'now' })}` : ''}</div></li>
 `,
 )}
 </ul>

@@ -68,6 +68,12 @@ export function workflowButton(
   return html`<form method="post" action="${recordingAddress(eventId, root)}/workflow"><input type="hidden" name="workflow" value="${workflowId}"><input type="hidden" name="state" value="${wanted}"><input type="hidden" name="back" value="${back}"><button class="${kind}" id="${wanted}-${workflowId}" aria-label="${name} ${title.trim() || 'Untitled'}">${name}</button></form>`;
 }
 
+/** Links to the editor of a recording. */
+export function cutLink({ eventId, title }: { eventId: string; title: string }, root: string): Html {
+  const address = `${root}editor-ui/index.html?id=${encodeURIComponent(eventId)}`;
+  return html`<a class="button quiet" href="${address}" aria-label="Cut ${title.trim() || 'Untitled'}">Cut</a>`;
+}
+
 /** A button that asks for confirmation before it deletes a recording. It works without scripts. */
 export function deleteForm({ eventId, title }: { eventId: string; title: string }, root: string): Html {
   return html`<details class="confirm" id="delete-${eventId}"><summary aria-label="Delete ${title.trim() || 'Untitled'} …">Delete …</summary><form method="post" action="${recordingAddress(eventId, root)}/delete"><button class="danger">Delete permanently</button></form></details>`;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Change } from '#changes/change.ts';
 import { readLastChangesOfEvent } from '#changes/read-changes.ts';
+import { lockHolder } from '#editing/editor-locks.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { publicationsOfEvents } from '#publications/publication.queries.ts';
 import type { Publication, PublicationElement } from '#publications/publication.ts';
@@ -47,6 +48,7 @@ export interface WorkflowStory {
 /** Everything about a recording. `event` is undefined if it has been deleted. */
 export interface RecordingStory {
   event: Awaited<ReturnType<typeof eventFacts>>;
+  lock: Awaited<ReturnType<typeof lockHolder>>;
   tracks: Awaited<ReturnType<typeof tracksOf>>;
   workflows: WorkflowStory[];
   publications: Publication[];
@@ -55,14 +57,15 @@ export interface RecordingStory {
 
 /** Reads everything about a recording. */
 export async function recordingStory(db: Queryable, id: string): Promise<RecordingStory> {
-  const [event, tracks, workflows, publications, changes] = await Promise.all([
+  const [event, lock, tracks, workflows, publications, changes] = await Promise.all([
     eventFacts(db, id),
+    lockHolder(db, id),
     tracksOf(db, id),
     workflowsOf(db, id),
     publicationsOfEvents(db, [id]),
     readLastChangesOfEvent(db, id, MOST_CHANGES),
   ]);
-  return { event, tracks, workflows, publications: publications.get(id) ?? [], changes };
+  return { event, lock, tracks, workflows, publications: publications.get(id) ?? [], changes };
 }
 
 function eventFacts(db: Queryable, id: string) {

@@ -3,7 +3,7 @@ import type { Html } from '#platform/http/answer/html-page.ts';
 import type { WorkflowDefinition } from '#processing/workflow-definition.ts';
 import type { FileAddress } from '../../urls/relative-urls.ts';
 import { clockOf } from '../frame/format-units.ts';
-import { moment, recordingLink, stateOf } from '../frame/page-elements.ts';
+import { cutLink, moment, recordingLink, stateOf } from '../frame/page-elements.ts';
 import type { ListedRecording } from './recording-list.queries.ts';
 import {
   listQuery,
@@ -62,7 +62,7 @@ function rowOf(
 ): Html {
   const series = html`<bdi>${series_title || series_id}</bdi>`;
   const name = title.trim() || 'Untitled';
-  return html`<tr><td><input type="checkbox" name="event" value="${id}" aria-label="Select ${name}"></td><td>${thumbnail ? html`<img src="${thumbnailAddress(thumbnail)}" alt="" width="96" height="54" loading="lazy">` : html`<span class="picture"></span>`}</td><td>${recordingLink({ eventId: id, title }, root)}</td><td>${series_id === null ? '' : html`<a href="recordings${listQuery({}, { series: series_id })}">${series}</a>`}</td><td>${moment(start_date)}</td><td>${duration === null ? '' : clockOf(Number(duration))}</td><td>${stateOf(stateName(status))}</td></tr>
+  return html`<tr><td><input type="checkbox" name="event" value="${id}" aria-label="Select ${name}"></td><td>${thumbnail ? html`<img src="${thumbnailAddress(thumbnail)}" alt="" width="96" height="54" loading="lazy">` : html`<span class="picture"></span>`}</td><td>${recordingLink({ eventId: id, title }, root)}</td><td>${series_id === null ? '' : html`<a href="recordings${listQuery({}, { series: series_id })}">${series}</a>`}</td><td>${moment(start_date)}</td><td>${duration === null ? '' : clockOf(Number(duration))}</td><td>${stateOf(stateName(status))}${stateName(status) === 'paused' ? html` ${cutLink({ eventId: id, title }, root)}` : ''}</td></tr>
 `;
 }
 

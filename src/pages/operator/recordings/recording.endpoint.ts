@@ -15,6 +15,7 @@ import { clockOf, sizeOf } from '../frame/format-units.ts';
 import { operatorPage } from '../frame/operator-page.ts';
 import {
   agentLink,
+  cutLink,
   deleteForm,
   factList,
   liveSection,
@@ -67,8 +68,8 @@ interface RecordingSetting {
 }
 
 function recordingContent(story: RecordingStory, setting: RecordingSetting): Html {
-  const { event, workflows, publications, tracks } = story;
-  return html`<div id="facts" data-live>${event ? factsOf(event, setting) : html`<p class="alarm">The recording has been deleted. Its history is kept for a while.</p>`}</div>
+  const { event, lock, workflows, publications, tracks } = story;
+  return html`<div id="facts" data-live>${event ? factsOf(event, lock, setting) : html`<p class="alarm">The recording has been deleted. Its history is kept for a while.</p>`}</div>
 <div class="actions" id="actions" data-live>${event ? actionsOf(event, story, setting) : ''}</div>
 ${event ? liveSection('workflows', 'Processing', workflows.length === 0 ? html`<p>No workflows.</p>` : html`${workflows.map(workflowOf)}`) : ''}
 ${liveSection('story', html`History <span class="faint">(UTC)</span>`, historyOf(story))}
@@ -85,7 +86,11 @@ ${liveSection('tracks', 'Tracks', tracksTable(tracks))}`
 }`;
 }
 
-function factsOf(event: NonNullable<RecordingStory['event']>, { root }: RecordingSetting): Html {
+function factsOf(
+  event: NonNullable<RecordingStory['event']>,
+  lock: RecordingStory['lock'],
+  { root }: RecordingSetting,
+): Html {
   const facts: [string, Html | string][] = [
     ['Identifier', html`<code>${event.id}</code>`],
     ['State', html`${stateOf(event.processing_state || event.status)}`],
@@ -105,6 +110,7 @@ function factsOf(event: NonNullable<RecordingStory['event']>, { root }: Recordin
         ? ''
         : html`${agentLink(event.agent_id, root)} ${event.recording_state.replaceAll('_', ' ')}`,
     ],
+    ['Open in an editor', lock ? html`by <bdi>${lock.username}</bdi>, until ${moment(lock.expires_at)} UTC` : ''],
   ];
   return factList(facts.filter(([, value]) => value !== ''));
 }
@@ -123,7 +129,7 @@ function actionsOf(
   const buttons: Record<string, Html[]> = {
     INSTANTIATED: [pause, stop],
     RUNNING: [pause, stop],
-    PAUSED: [button('running', 'Resume'), stop],
+    PAUSED: [cutLink(about, root), button('running', 'Resume'), stop],
     FAILING: [stop],
     FAILED: [retry],
     STOPPED: [retry],

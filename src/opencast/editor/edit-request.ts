@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { INVALID_CAPTIONS, INVALID_PICTURE, UNPARSABLE } from '#editing/editing-refusals.ts';
+import type { EditedCaptions, EditedPicture, EventEditing } from '#editing/save-event.ts';
+import { webVttFault } from '#platform/media/captions.ts';
+import { isPictureType } from '#platform/media/video-previews.ts';
+import { tryParseJson } from '#platform/text/json.ts';
+
+const MAX_SEGMENTS = 2000;
+const MAX_TRACKS = 100;
+const MAX_CAPTIONS = 200;
+const TAG = /^[^\p{Cc}\p{Cs},]{1,255}$/u;
+/** The first bytes of pictures, in base64. */
+const SIGNATURES: readonly (readonly [string, string])[] = [
+  ['/9j/', 'image/jpeg'],
+  ['iVBORw0KGgo', 'image/png'],
+  ['R0lGOD', 'image/gif'],
+];
+
+const Milliseconds = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+
+const Stream = z.looseObject({ enabled: z.boolean().nullish() }).nullish();
+
+const Captions = z.looseObject({
+  id: z.string().min(1).max(255).describe('A new identifier adds captions.'),
+  subtitle: z.string().nullish().describe('WebVTT.'),
+  tags: z
+    .array(z.string())
+    .nullish()
+    .meta({ example: ['lang:en'] }),
+  deleted: z.boolean().nullish(),
+});
+
+/** The body of a request that saves. Unknown members are ignored. */
+export const EditRequest = z
+  .looseObject({
+    segments: z
+      .array(z.looseObject({ start: Milliseconds, end: Milliseconds, deleted: z.boolean().nullish() }))
+      .max(MAX_SEGMENTS)
+      .describe('In milliseconds. Time without a segment is deleted; no segments keep everything.'),
+    tracks: z
+      .array(
+        z.looseObject({
+          id: z.string().max(255),
+          audio_stream: Stream,
+          video_stream: Stream,
+          thumbnailUri: z.string().nullish().describe('A data URL sets the picture of the recording.'),
+        }),
+      )
+      .max(MAX_TRACKS),
+    customizedTrackSelection: z.boolean().nullish().describe('False enables all streams.'),
+    subtitles: z.array(Captions).max(MAX_CAPTIONS).nullish(),
+    chapters: z.array(Captions).max(MAX_CAPTIONS).nullish(),
+    workflows: z
+      .array(z.looseObject({ id: z.string().max(255) }))
+      .nullish()
+      .describe('The first one is started.'),
+    metadataJSON: z.string().nullish().describe('Catalogs as in `metadata.json`.'),
+  })
+  .meta({ id: 'EditorRequest' });
+type EditRequest = z.infer<typeof EditRequest>;
+type EditedTrack = EditRequest['tracks'][number];
+
+/** Reads what an editor saves, without the metadata. @throws {HttpError} 400 */
+export function parseEditRequest(text: string): Omit<EventEditing, 'metadata'> & { metadataJson: string | undefined } {
+  const parsed = EditRequest.safeParse(tryParseJson(text));
+  if (!parsed.success) throw UNPARSABLE();
+  const { segments, tracks, customizedTrackSelection, subtitles, chapters, workflows, metadataJSON } = parsed.data;
+  return {
+    segments: segments.map(({ start, end, deleted }) => ({ start, end, deleted: deleted === true })),
+    hidden: new Map(tracks.map((track) => [track.id, customizedTrackSelection === false ? [] : hiddenIn(track)])),
+    captions: [...captionsOf(subtitles, 'captions'), ...captionsOf(chapters, 'chapters')],
+    pictures: tracks.flatMap(pictureOf),
+    workflow: workflows?.[0]?.id,
+    metadataJson: metadataJSON?.trim() ? metadataJSON : undefined,
+  };
+}
+
+function hiddenIn({ audio_stream: audio, video_stream: video }: EditedTrack): string[] {
+  const kinds = { audio, video };
+  return Object.entries(kinds).flatMap(([kind, stream]) => (stream?.enabled === false ? [kind] : []));
+}
+
+function captionsOf(given: EditRequest['subtitles'], kind: EditedCaptions['kind']): EditedCaptions[] {
+  const byId = new Map((given ?? []).map((captions) => [captions.id, captions]));
+  return [...byId.values()].map(({ id, subtitle, tags, deleted }) => {
+    const name = id.slice(0, 100);
+    if (deleted) return { id, kind, tags: [], text: undefined };
+    const fault = webVttFault(subtitle ?? '');
+    if (fault !== undefined) throw INVALID_CAPTIONS(name, fault);
+    // The editor writes tags like `lang: en`.
+    const tidy = (tags ?? []).map((tag) => tag.trim().replace(/^([a-z-]+):\s+/, '$1:')).filter((tag) => tag !== '');
+    if (!tidy.every((tag) => TAG.test(tag))) throw INVALID_CAPTIONS(name, 'a tag has invalid characters');
+    return { id, kind, tags: tidy, text: subtitle ?? '' };
+  });
+}
+
+/** Other addresses are those of present pictures. @throws {HttpError} 400 */
+function pictureOf({ id, thumbnailUri }: EditedTrack): EditedPicture[] {
+  if (!thumbnailUri?.startsWith('data:')) return [];
+  const base64 = thumbnailUri.slice(thumbnailUri.indexOf(',') + 1);
+  const mediatype = SIGNATURES.find(([start]) => base64.startsWith(start))?.[1];
+  if (mediatype === undefined || !isPictureType(mediatype)) throw INVALID_PICTURE(id.slice(0, 100));
+  return [{ trackId: id, bytes: Buffer.from(base64, 'base64'), mediatype }];
+}
