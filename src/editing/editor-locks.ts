@@ -54,6 +54,12 @@ export async function releaseLock(db: Queryable, { eventId, uuid, username }: Ed
   if (holder) throw LOCKED(eventId, holder.username);
 }
 
+/** Returns the identifier of the lock that a user holds. */
+export async function ownLock(db: Queryable, eventId: string, username: string): Promise<string | undefined> {
+  const lock = db.selectFrom('editor_locks').select('uuid').where('event_id', '=', eventId);
+  return (await lock.where('username', '=', username).where(isHeld).executeTakeFirst())?.uuid;
+}
+
 /** Refuses a change while another user edits the event. @throws {HttpError} 409 */
 export async function requireNoOtherLock(db: Queryable, eventId: string, username: string): Promise<void> {
   const holder = await lockHolder(db, eventId);

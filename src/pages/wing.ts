@@ -8,6 +8,7 @@ import * as launches from './lti/launch.endpoints.ts';
 import { allowLaunchFrames } from './lti/launch-frames.ts';
 import { LTI } from './lti/launch-target.ts';
 import { seriesRecordings } from './lti/series.endpoint.ts';
+import { editorFile, editorPages, editorSettings, saveCut } from './editor/editor-page.endpoints.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
 import { operatorDashboard } from './operator/dashboard/dashboard.endpoint.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
@@ -87,6 +88,10 @@ export const wing = {
     launches.launchKeys,
     choose,
     seriesRecordings,
+    ...editorPages,
+    saveCut,
+    editorFile,
+    editorSettings,
   ],
   areas: ({ trusted, onPages, forReaders, ask, launchOrigins }: Guards): Area[] => {
     const layers = [htmlErrorPages()];
@@ -95,6 +100,10 @@ export const wing = {
       { path: '/admin', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DASHBOARD },
       { path: '/upload', layers: framed, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
       { path: '/studio', layers: framed, guards: [onPages, redirectToSignIn()] },
+      { path: '/upload', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
+      { path: '/studio', layers, guards: [onPages, redirectToSignIn()] },
+      { path: '/editor-ui', layers, guards: [onPages, redirectToSignIn(), ask] },
+      { path: '/ui', guards: [onPages, ask] },
       { path: '/watch', guards: [forReaders] },
       { path: '/embed', guards: [forReaders] },
       ...OLD_FOLDERS.map((path) => ({ path, guards: [onPages] })),

@@ -18,8 +18,8 @@ test('the usual workflow answers to its other name, and to names nobody knows', 
   for (const id of ['fast', 'publish', 'republish-metadata', 'retract']) expect(definitions.resolve(id).id).toBe(id);
 });
 
-const PREPARE = ['inspect', 'cut', 'encode', 'preview', 'captions'];
-const EARLY = ['inspect', 'cut', 'encode', 'publish', 'encode', 'preview', 'captions'];
+const PREPARE = ['inspect', 'cut', 'encode', 'preview', 'captions', 'editor-preview'];
+const EARLY = ['inspect', 'cut', 'encode', 'publish', 'encode', 'preview', 'captions', 'editor-preview'];
 const USUAL = 'schedule-and-upload';
 
 test.each<[name: string, configuration: Record<string, string>, operations: string[]]>([
@@ -33,7 +33,7 @@ test.each<[name: string, configuration: Record<string, string>, operations: stri
   [USUAL, { straightToPublishing: 'false' }, [...PREPARE, 'publish internal']],
   [USUAL, { publishToEngage: 'false' }, PREPARE],
   [USUAL, { straightToPublishing: 'false', publishToEngage: 'false' }, [...PREPARE, 'publish internal']],
-  [USUAL, { flagForCutting: 'true' }, [...PREPARE, 'pause', 'publish']],
+  [USUAL, { flagForCutting: 'true' }, ['inspect', 'editor-preview', 'pause', ...EARLY.slice(1), 'publish']],
   [USUAL, { flagForReview: 'true' }, [...PREPARE, 'pause', 'publish']],
   [USUAL, { flagForReview: 'true', straightToPublishing: 'false' }, [...PREPARE, 'pause', 'publish internal']],
 ])('%s with %j consists of %j', async (name, values, operations) => {

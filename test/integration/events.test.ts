@@ -6,7 +6,7 @@ import { API_VERSIONS, atLeast } from '#platform/http/answer/version.ts';
 import type { Rule } from '#platform/http/endpoint/rules.ts';
 import { ownApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
-import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
+import { insertEvent, insertPublication } from '../support/publication.ts';
 import { ace, createSeries, send } from '../support/series.ts';
 
 const app = await ownApp();
@@ -145,16 +145,6 @@ describe('GET /api/events/{id}', () => {
     const shown = { processing_state, status: `EVENTS.EVENTS.STATUS.${status}` };
     expect(await read(`/api/events/${id}`)).toMatchObject(shown);
   });
-});
-
-test('Moodle sees that a recording waits to be cut', async () => {
-  const event_id = await insertEvent(app.database, { processing_state: 'SUCCEEDED' });
-  const publication_id = await insertPublication(app.database, event_id, 'internal');
-  const preview = { event_id, publication_id, kind: 'media', flavor: 'presenter/preview' } as const;
-  await insertElement(app.database, app.storage, Buffer.from('x'), preview);
-  expect(await read(`/api/events?filter=identifier:${event_id}`)).toMatchObject([
-    { status: 'EVENTS.EVENTS.STATUS.PROCESSED', has_previews: true, publication_status: ['internal'] },
-  ]);
 });
 
 test('pages cut the list, which is sorted by start, without a gap or an overlap', async () => {

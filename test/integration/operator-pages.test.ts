@@ -451,7 +451,7 @@ describe("the operator's page", () => {
     const text = await read(`/admin/recordings/${eventId}`);
     expect(text).toContain('Lecture under review');
     expect(text).toMatch(/“schedule-and-upload” started[\s\S]*by <bdi>ada<\/bdi>/);
-    expect(text.match(/class="succeeded" x=/g)).toHaveLength(5);
+    expect(text.match(/class="succeeded" x=/g)).toHaveLength(6);
     expect(text).toContain('h264 1920×1080 25 fps');
     const gone = await post(`/admin/recordings/${eventId}/delete`, {});
     expect(leadsTo(gone)).toBe('303 ../../../admin?done=The+recording+has+been+deleted.');

@@ -41,7 +41,13 @@ export const ALL = ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as c
 /** Those that take a form. */
 export const WITH_FORM = ENDPOINTS.flatMap((endpoint) => {
   const { form } = endpoint;
-  return form ? [[nameOf(endpoint), endpoint, form] as const] : [];
+  return form && Object.keys(form.example).length > 0 ? [[nameOf(endpoint), endpoint, form] as const] : [];
+});
+/** Those that take JSON instead. */
+export const WITH_JSON = ENDPOINTS.flatMap((endpoint) => {
+  const { example, bodies } = endpoint.form ?? { example: {} };
+  const json = Object.keys(example).length === 0 ? bodies?.['application/json'] : undefined;
+  return json ? [[nameOf(endpoint), endpoint, JSON.stringify(json.example)] as const] : [];
 });
 
 function nameOf({ method, path }: Description): string {

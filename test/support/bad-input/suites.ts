@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ownApp } from '../app.ts';
 import { field, file, form, type Part } from '../form.ts';
-import { ALL, type Names, pathOf, prepare, WITH_FORM } from './endpoints.ts';
+import { ALL, type Names, pathOf, prepare, WITH_FORM, WITH_JSON } from './endpoints.ts';
 import { hostileHeader, hostileJson, hostileSegment, hostileText } from './hostile.ts';
 import { Judge } from './judge.ts';
 
@@ -27,6 +27,7 @@ export async function describeBadInput({ runs, bodies, forms }: BadInput): Promi
   const bench = { judge: new Judge(app), names: await prepare(app) };
   describe('addresses', () => describeBadAddresses(bench, runs));
   describe('forms', () => describeBadForms(bench, runs));
+  describe('JSON', () => describeBadJson(bench, runs));
   describe('bodies', () => describeBadBodies(bench, runs, bodies, forms));
   test('the application still does its work after all of that', () => bench.judge.stillAnswers());
 }
@@ -122,6 +123,17 @@ function describeBadForms({ judge, names }: Bench, numRuns: number): void {
       });
     });
   });
+}
+
+function describeBadJson({ judge, names }: Bench, numRuns: number): void {
+  test.each(WITH_JSON)(
+    '%s refuses a body that is not as it should be, and changes nothing',
+    async (_name, endpoint, usual) => {
+      const path = pathOf(endpoint, names);
+      const headers = { 'Content-Type': 'application/json' };
+      await forAny(hostileJson(usual), numRuns, (body) => judge.try({ method: 'POST', path, headers, body }));
+    },
+  );
 }
 
 const head = (disposition: string, more = '') => `--b\r\nContent-Disposition: ${disposition}\r\n${more}\r\n`;

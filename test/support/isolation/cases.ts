@@ -80,6 +80,8 @@ const PLAIN = [
     'GET /upload/:name',
     'GET /admin/assets/:name',
     'GET /watch/:publication_id',
+    'GET /editor-ui/*',
+    'GET /ui/config/editor/editor-settings.toml',
     'GET /metrics',
     'GET /lti',
     'GET /lti/keys',
@@ -188,6 +190,12 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
     { body: Buffer.from(`{"segments":[],"tracks":[{"id":"${track}"}],"workflows":[{"id":"publish"}]}`) },
   ],
   'POST /editor/:event_id/metadata.json': () => [{ body: Buffer.from(EVENT_METADATA) }],
+  'GET /editor-ui': ({ event }) => plus(`?id=${event}`),
+  'GET /editor-ui/index.html': ({ event }) => plus(`?id=${event}`, `?mediaPackageId=${event}`),
+  'POST /editor-ui': ({ event }) =>
+    ['save', 'process'].map((action) => ({
+      fields: { id: event, uuid: 'taken', from: '0', to: '1', action, workflow: 'publish' },
+    })),
   'POST /editor/:event_id/lock': () => sends({ uuid: 'taken' }),
   'GET /oembed': ({ publication }) => paths([`/oembed?url=http://inlet.test/watch/${publication}`, '/oembed']),
   'POST /api/security/sign': ({ publication, element, filename }) =>

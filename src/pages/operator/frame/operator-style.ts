@@ -53,6 +53,7 @@ button { white-space: nowrap; }
 details summary { cursor: pointer; color: var(--faint); font-size: .92rem; }
 button.quiet, a.button { margin: 0; padding: .35rem .8rem; border: 1px solid var(--line); background: var(--sheet); color: var(--text); font-weight: 500; font-size: .92rem; }
 button.quiet:hover, a.button:hover { border-color: var(--accent); }
+a.button { display: inline-block; border-radius: .6rem; text-decoration: none; }
 button.danger { border: 1px solid var(--alarm); background: var(--sheet); color: var(--alarm); }
 .tools { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: stretch; margin: 1rem 0; }
 .tools input:not([type=hidden]), .tools select { margin: 0; padding: .3rem .75rem; width: auto; min-width: 0; }

@@ -1,0 +1,58 @@
+const REFRESH_MS = 60_000;
+/** Players that differ by less, in seconds, play the same. */
+const TOLERANCE = 0.3;
+
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector('form[data-lock]'));
+const players = /** @type {HTMLMediaElement[]} */ ([...document.querySelectorAll('video, audio')]);
+
+if (form) {
+  for (const input of form.querySelectorAll('input')) if (input.type !== 'hidden') addPositionButton(input);
+  setInterval(() => void refreshLock(form), REFRESH_MS);
+}
+for (const player of players) {
+  for (const other of players) if (other !== player) follow(other, player);
+}
+
+/**
+ * Adds a button that fills in the position of the player.
+ *
+ * @param {HTMLInputElement} input
+ */
+function addPositionButton(input) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'quiet';
+  button.textContent = 'Use position';
+  button.setAttribute('aria-label', `${input.getAttribute('aria-label')}: use the position of the player`);
+  button.addEventListener('click', () => {
+    input.value = formatClock(players[0]?.currentTime ?? 0);
+  });
+  input.closest('label')?.after(button);
+}
+
+/** @param {number} seconds */
+function formatClock(seconds) {
+  const ms = Math.round(seconds * 1000);
+  const pad = (/** @type {number} */ value, digits = 2) => String(Math.floor(value)).padStart(digits, '0');
+  return `${Math.floor(ms / 3_600_000)}:${pad((ms / 60_000) % 60)}:${pad((ms / 1000) % 60)}.${pad(ms % 1000, 3)}`;
+}
+
+/** @param {HTMLFormElement} form */
+async function refreshLock(form) {
+  const uuid = String(new FormData(form).get('uuid'));
+  await fetch(form.dataset.lock ?? '', { method: 'POST', body: new URLSearchParams({ uuid }) }).catch(() => undefined);
+}
+
+/**
+ * Makes a player do the same as another one.
+ *
+ * @param {HTMLMediaElement} player
+ * @param {HTMLMediaElement} leader
+ */
+function follow(player, leader) {
+  leader.addEventListener('play', () => void player.play().catch(() => undefined));
+  leader.addEventListener('pause', () => player.pause());
+  leader.addEventListener('seeking', () => {
+    if (Math.abs(player.currentTime - leader.currentTime) > TOLERANCE) player.currentTime = leader.currentTime;
+  });
+}
