@@ -90,9 +90,9 @@ test('an event, its ACL, its track and its workflow are written together, and no
     .orderBy('position')
     .execute();
   expect(operations.map(({ operation, state }) => `${operation} ${state}`)).toEqual([
-    'inspect ready',
+    ...['inspect ready', 'editor-preview skipped', 'pause skipped'],
     ...['cut waiting', 'encode skipped', 'publish skipped'],
-    ...['encode', 'preview', 'captions', 'pause', 'publish'].map((name) => `${name} waiting`),
+    ...['encode', 'preview', 'captions', 'editor-preview', 'pause', 'publish'].map((name) => `${name} waiting`),
     'publish skipped',
   ]);
   expect(operations[0]?.request_id).toBe('request-1');
