@@ -6,13 +6,14 @@ type Stores = Pick<TestServer, 'database' | 'storage'>;
 
 /** What is in the object storage and on the staging ledger, and what the rows of the database name. */
 async function inventory({ database, storage }: Stores) {
-  const [tracks, elements, staged] = await Promise.all([
+  const [tracks, attachments, elements, staged] = await Promise.all([
     database.selectFrom('tracks').select('object_key').execute(),
+    database.selectFrom('attachments').select('object_key').execute(),
     database.selectFrom('publication_elements').select('object_key').execute(),
     database.selectFrom('staging').selectAll().execute(),
   ]);
   const stored = (await Array.fromAsync(storage.list(''))).map(({ key }) => key);
-  const owned = [...tracks, ...elements].map(({ object_key }) => object_key);
+  const owned = [...tracks, ...attachments, ...elements].map(({ object_key }) => object_key);
   const told = (what: string, keys: readonly string[], known: readonly string[] = []) => {
     const there = new Set(known);
     return keys.filter((key) => !there.has(key)).map((key) => `${key} ${what}`);
