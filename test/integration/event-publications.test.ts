@@ -108,7 +108,8 @@ async function expectObjects(id: string, count: number): Promise<void> {
   await context.staging.discard(fresh);
   const elements = database.selectFrom('publication_elements').select('object_key').where('event_id', '=', id);
   const tracks = database.selectFrom('tracks').select('object_key').where('event_id', '=', id);
-  const named = (await tracks.unionAll(elements).execute()).map(({ object_key }) => object_key);
+  const attachments = database.selectFrom('attachments').select('object_key').where('event_id', '=', id);
+  const named = (await tracks.unionAll(elements).unionAll(attachments).execute()).map(({ object_key }) => object_key);
   const stored = (await keysOfStorage()).filter((key) => !former.has(key));
   expect(stored.sort()).toEqual(named.sort());
   expect(stored).toHaveLength(count);
@@ -156,7 +157,7 @@ describe('the internal publication', () => {
     expect(others).toEqual([]);
     expect(after?.id).toBe(before?.id);
     expect(after?.media[0]?.id).not.toBe(before?.media[0]?.id);
-    await expectObjects(id, 7);
+    await expectObjects(id, 8);
   });
 
   test('a later publish leaves one publication, on engage-player, and no object of the internal one', async () => {
@@ -172,7 +173,7 @@ describe('the internal publication', () => {
     expect(after?.id).not.toBe(internal?.id);
     expect((await app.anonymous(new URL(internal?.media[0]?.url ?? '').pathname)).status).toBe(404);
     // The track; the medium, its playlist, three images and the catalog of the publication.
-    await expectObjects(id, 7);
+    await expectObjects(id, 8);
   });
 
   test.each([

@@ -103,6 +103,7 @@ export async function forgetEvents(database: Database, storage: Pick<ObjectStora
   const { rows } = await sql<{ object_key: string }>`
     SELECT object_key FROM tracks
     UNION SELECT object_key FROM publication_elements
+    UNION SELECT object_key FROM attachments
     UNION SELECT object_key FROM draft_tracks
     UNION SELECT object_key FROM staging`.execute(database);
   await storage.remove(rows.map(({ object_key }) => object_key));
