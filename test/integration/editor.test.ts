@@ -67,20 +67,34 @@ test('a paused recording is cut to its middle third, with corrected captions, an
   expect(second.publications.map((each) => each.id)).toEqual(first.publications.map((each) => each.id));
 });
 
+test('a recording that waits for review after encoding is cut by another workflow', async () => {
+  const id = await recordedEvent(app, { flagForReview: 'true' });
+  const { duration, tracks, workflows } = await editorData(app, id);
+  expect(workflows.map((workflow) => workflow.id)).toEqual(['publish', 'schedule-and-upload']);
+  const body = { segments: middleThird(duration), tracks, workflows: [{ id: 'publish' }] };
+  expect((await askEditor(app, id, 'edit.json', body)).status).toBe(200);
+  await processEvent(app, id);
+  expect(await eventOf(id)).toMatchObject({ processing_state: 'SUCCEEDED', duration: duration / 3 });
+  const states = app.database.selectFrom('workflows').select('state').where('event_id', '=', id).orderBy('id');
+  expect((await states.execute()).map(({ state }) => state)).toEqual(['STOPPED', 'SUCCEEDED']);
+});
+
 test('previews and pictures are served in ranges, to those who may write the event only', async () => {
   const writer = { Authorization: await app.account('writer_of_cuts') };
   const reader = { Authorization: await app.account('reader_of_cuts') };
-  const id = await recordedEvent(app, PAUSED, WRITERS);
+  const id = await recordedEvent(app, PAUSED, { ...WRITERS, tracks: ['presenter', 'presentation'] });
   const { tracks, waveformURIs } = await editorData(app, id);
-  for (const uri of [tracks[0]?.uri ?? '', ...waveformURIs]) {
+  for (const uri of [...tracks.map(({ uri }) => uri), ...waveformURIs]) {
     const path = new URL(uri).pathname;
     const part = await app.request(path, { headers: { ...writer, Range: 'bytes=0-99' } });
     expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 100]);
     expect((await app.request(path, { headers: reader })).status).toBe(403);
     expect((await app.anonymous(path)).status).toBe(401);
   }
-  expect(waveformURIs).toHaveLength(1);
-  expect(tracks[0]?.uri).toMatch(/\.mp4$/);
+  const names = [...tracks.map(({ uri }) => uri), ...waveformURIs].map((uri) => uri.split('/').at(-1));
+  expect(names).toEqual(
+    ['preview.mp4', 'waveform.png'].flatMap((name) => [`presenter-${name}`, `presentation-${name}`]),
+  );
 });
 
 test('has_previews is true exactly when the editor opens', async () => {
@@ -133,6 +147,12 @@ test('a chosen picture becomes the poster of the publication', async () => {
     .where('flavor', '=', 'presenter/player+preview')
     .executeTakeFirstOrThrow();
   expect(Number(poster.size)).toBeLessThan(1000);
+
+  // A damaged one costs no recording.
+  const damaged = tracks.map((track) => ({ ...track, thumbnailUri: `data:image/png;base64,${PNG.slice(0, 40)}` }));
+  await askEditor(app, id, 'edit.json', { segments: [], tracks: damaged, workflows: [{ id: 'publish' }] });
+  await processEvent(app, id);
+  expect(await eventOf(id)).toMatchObject({ processing_state: 'SUCCEEDED' });
 });
 
 test('a lock keeps others out, is refreshed and released by its editor, and expires', async () => {

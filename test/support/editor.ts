@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestApp } from './app.ts';
 import { created, post } from './app-uploads.ts';
-import { type ClipOptions, recording } from './clips.ts';
+import { recording } from './clips.ts';
 import { type EventFields, eventFields, field } from './form.ts';
 import { processEvent } from './process-event.ts';
 import { uploadOf } from './tus.ts';
@@ -32,11 +32,12 @@ export interface EditorData {
 export async function recordedEvent(
   app: TestApp,
   configuration: Record<string, string> = {},
-  { clip = { seconds: 6 }, ...fields }: EventFields & { clip?: ClipOptions } = {},
+  { tracks = ['presenter'], ...fields }: EventFields & { tracks?: string[] } = {},
 ): Promise<string> {
-  const upload = await uploadOf(app, await recording(clip));
-  const uploads = JSON.stringify([{ id: upload, field: 'presenter' }]);
-  const id = await created(await post(app, [...eventFields({ ...fields, configuration }), field('uploads', uploads)]));
+  const uploads: { id: string; field: string }[] = [];
+  for (const name of tracks) uploads.push({ id: await uploadOf(app, await recording({ seconds: 6 })), field: name });
+  const all = [...eventFields({ ...fields, configuration }), field('uploads', JSON.stringify(uploads))];
+  const id = await created(await post(app, all));
   await processEvent(app, id);
   return id;
 }

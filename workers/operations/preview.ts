@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import type { Database } from '#platform/database/kysely.ts';
 import { type MediaInfo, probe, withoutStreams } from '#platform/media/probe.ts';
+import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
-import { scalePicture, takeStills, writeTimeline } from '#platform/media/video-previews.ts';
+import type { RunLimits } from '#platform/media/tools/run-tool.ts';
+import { type Still, scalePicture, takeStills, writeTimeline } from '#platform/media/video-previews.ts';
 import { writeWaveform } from '#platform/media/waveform.ts';
 import { CHOSEN, POSTER_SUBTYPE } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';
@@ -69,12 +70,13 @@ function openSource(
 }
 
 async function imagesOf(
-  { tools, folder, signal, store, open, database, eventId }: OperationContext,
+  context: OperationContext,
   track: SourceTrack,
   stem: string,
   info: MediaInfo,
   onProgress: (fraction: number) => void,
 ): Promise<Image[]> {
+  const { tools, folder, signal, store } = context;
   const limits = { signal, timeLimitMs: RUN_LIMIT_MS };
   const pathOf = (name: string) => join(folder, `${track.position}-${name}`);
   const keep = async (name: string, flavor: string, properties = {}): Promise<Image> => {
@@ -96,9 +98,8 @@ async function imagesOf(
       { target: pathOf('thumbnail.jpg'), box: THUMBNAIL },
     ];
     const source = { tools, info, video };
-    const chosen = await chosenPicture(database, eventId, flavorOf(track).type);
-    if (chosen) await scalePicture(tools, { path: await open(chosen.object_key), ...chosen }, stills, limits);
-    else await takeStills(source, stills, limits);
+    const isChosen = await useChosenPicture(context, flavorOf(track).type, { stills, limits });
+    if (!isChosen) await takeStills(source, stills, limits);
     const options = { ...limits, scratch: pathOf('tiles'), onProgress };
     const timeline = await writeTimeline(source, pathOf('timeline.jpg'), options);
     return [
@@ -113,9 +114,13 @@ async function imagesOf(
   return [await keep('waveform.png', 'waveform')];
 }
 
-/** Returns the picture that a person has chosen in an editor. */
-function chosenPicture(database: Database, eventId: string, type: string) {
-  return database
+/** Copies the picture that a person has chosen in an editor. @returns false without a readable one */
+async function useChosenPicture(
+  { tools, database, eventId, open, log }: OperationContext,
+  type: string,
+  { stills, limits }: { stills: readonly Still[]; limits: RunLimits },
+): Promise<boolean> {
+  const chosen = await database
     .selectFrom('attachments')
     .select(['object_key', 'mediatype'])
     .where('event_id', '=', eventId)
@@ -123,4 +128,13 @@ function chosenPicture(database: Database, eventId: string, type: string) {
     .where('tags', '@>', [[CHOSEN]])
     .limit(1)
     .executeTakeFirst();
+  if (!chosen) return false;
+  try {
+    await scalePicture(tools, { ...chosen, path: await open(chosen.object_key) }, stills, limits);
+    return true;
+  } catch (error) {
+    if (!(error instanceof MediaFailure) || !error.permanent) throw error;
+    log.warn({ reason: error.message }, 'the chosen picture cannot be read; another one is taken');
+    return false;
+  }
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { INVALID_CAPTIONS, INVALID_PICTURE, UNPARSABLE } from '#editing/editing-refusals.ts';
 import type { EditedCaptions, EditedPicture, EventEditing } from '#editing/save-event.ts';
 import { webVttFault } from '#platform/media/captions.ts';
-import { isPictureType } from '#platform/media/video-previews.ts';
 import { tryParseJson } from '#platform/text/json.ts';
 
 const MAX_SEGMENTS = 2000;
@@ -99,6 +98,6 @@ function pictureOf({ id, thumbnailUri }: EditedTrack): EditedPicture[] {
   if (!thumbnailUri?.startsWith('data:')) return [];
   const base64 = thumbnailUri.slice(thumbnailUri.indexOf(',') + 1);
   const mediatype = SIGNATURES.find(([start]) => base64.startsWith(start))?.[1];
-  if (mediatype === undefined || !isPictureType(mediatype)) throw INVALID_PICTURE(id.slice(0, 100));
+  if (mediatype === undefined) throw INVALID_PICTURE(id.slice(0, 100));
   return [{ trackId: id, bytes: Buffer.from(base64, 'base64'), mediatype }];
 }

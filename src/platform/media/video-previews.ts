@@ -62,11 +62,6 @@ const PICTURE_DEMUXERS: Readonly<Record<string, string>> = {
   'image/gif': 'gif',
 };
 
-/** Returns true for a picture that `scalePicture` can read. */
-export function isPictureType(mediatype: string): boolean {
-  return Object.hasOwn(PICTURE_DEMUXERS, mediatype);
-}
-
 /** Writes JPEG copies of a picture from a client. @throws {MediaFailure} when it is damaged */
 export async function scalePicture(
   tools: MediaTools,
