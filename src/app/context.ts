@@ -67,9 +67,7 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   log.debug({ config: describeConfig(config) }, 'configuration');
   const catalogs = await loadCatalogs(config.metadataDir);
   const definitions = await loadDefinitions(config.workflowsDir);
-  const { studioDir, jwt, ltiKeys } =
-    role === 'worker' ? { studioDir: undefined, jwt: undefined, ltiKeys: undefined } : config;
-  const { studioDir, editorDir, jwt }: Partial<Config> = role === 'worker' ? {} : config;
+  const { studioDir, editorDir, jwt, ltiKeys }: Partial<Config> = role === 'worker' ? {} : config;
   const studio = studioDir ? await openWebAppFolder(studioDir, 'STUDIO_DIR') : undefined;
   const editor = editorDir ? await openWebAppFolder(editorDir, 'EDITOR_DIR') : undefined;
   const keys = jwt && (await openKeySet(jwt.keySet));

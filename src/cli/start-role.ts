@@ -98,15 +98,10 @@ export async function startRole(
 /** Resolves symbolic links, which Deno's permissions do not follow. */
 async function resolveLinks(config: Config): Promise<Config> {
   const real = (path: string | undefined) => path && realpath(path).catch(() => path);
-  const { studioDir, operations } = config;
-  const [studio, commandsDir, ltiKeys] = await Promise.all(
-    [studioDir, operations.commandsDir, config.ltiKeys].map(real),
-  );
-  return { ...config, studioDir: studio, ltiKeys, operations: { ...operations, commandsDir } };
   const { operations } = config;
-  const paths = [config.studioDir, config.editorDir, operations.commandsDir];
-  const [studioDir, editorDir, commandsDir] = await Promise.all(paths.map(real));
-  return { ...config, studioDir, editorDir, operations: { ...operations, commandsDir } };
+  const paths = [config.studioDir, config.editorDir, config.ltiKeys, operations.commandsDir];
+  const [studioDir, editorDir, ltiKeys, commandsDir] = await Promise.all(paths.map(real));
+  return { ...config, studioDir, editorDir, ltiKeys, operations: { ...operations, commandsDir } };
 }
 
 /** Returns the site's programs, and the program that kills their process groups. */

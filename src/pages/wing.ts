@@ -3,12 +3,12 @@ import { type Area, DENY_ALL_POLICY, type Guards } from '#platform/http/app/asse
 import { allowOrigins } from '#platform/http/app/cross-site.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
 import { workflowsForOperators } from '#processing/workflows.endpoints.ts';
+import { editorFile, editorPages, editorSettings, saveCut } from './editor/editor-page.endpoints.ts';
 import { choose } from './lti/deep-link.endpoint.ts';
 import * as launches from './lti/launch.endpoints.ts';
 import { allowLaunchFrames } from './lti/launch-frames.ts';
 import { LTI } from './lti/launch-target.ts';
 import { seriesRecordings } from './lti/series.endpoint.ts';
-import { editorFile, editorPages, editorSettings, saveCut } from './editor/editor-page.endpoints.ts';
 import { operatorAgents } from './operator/agents/agents.endpoint.ts';
 import { operatorDashboard } from './operator/dashboard/dashboard.endpoint.ts';
 import { operatorAsset } from './operator/frame/operator-page.ts';
@@ -100,9 +100,7 @@ export const wing = {
       { path: '/admin', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DASHBOARD },
       { path: '/upload', layers: framed, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
       { path: '/studio', layers: framed, guards: [onPages, redirectToSignIn()] },
-      { path: '/upload', layers, guards: [onPages, redirectToSignIn(), ask], contentPolicy: DENY_ALL_POLICY },
-      { path: '/studio', layers, guards: [onPages, redirectToSignIn()] },
-      { path: '/editor-ui', layers, guards: [onPages, redirectToSignIn(), ask] },
+      { path: '/editor-ui', layers: framed, guards: [onPages, redirectToSignIn(), ask] },
       { path: '/ui', guards: [onPages, ask] },
       { path: '/watch', guards: [forReaders] },
       { path: '/embed', guards: [forReaders] },

@@ -92,7 +92,6 @@ const PLAIN = [
   ],
   ...['GET /publications/:publication_id/:element_id/:filename', 'GET /feeds/rss/2.0/series/:series_id'],
   'GET /play/:event_id',
-  'GET /publications/:publication_id/:element_id/:filename',
   ...['GET /editor/:event_id/edit.json', 'GET /editor/:event_id/metadata.json'],
   ...['DELETE /editor/:event_id/lock/:lock_id', 'GET /editor/:event_id/files/:file_id/:filename'],
 
@@ -301,7 +300,6 @@ export const CASES: Readonly<Record<string, (target: Target) => Ask[]>> = Object
 const namesOf = (target: Target): Record<string, string> => ({
   ...{ event_id: target.event, recording_id: target.event, series_id: target.series, role: target.role },
   ...{ publication_id: target.publication, element_id: target.element, filename: target.filename },
-  ...{ track_id: target.track, upload_id: target.upload, direct_upload_id: target.directUpload },
   // A group that exists everywhere, with roles that the asking account does not have.
   ...{ group_id: 'mh_default_org_external_applications', member: target.account },
   ...{
