@@ -17,6 +17,7 @@ import {
 } from '#catalogue/events/endpoints/events.endpoints.ts';
 import { putScheduling, readScheduling } from '#catalogue/events/endpoints/scheduling.endpoints.ts';
 import { downloadTrack, listTracks } from '#catalogue/events/endpoints/tracks.endpoints.ts';
+import * as playlists from '#catalogue/playlists/playlists.endpoints.ts';
 import { deleteSeries, newSeries, readSeries } from '#catalogue/series/endpoints/series.endpoints.ts';
 import { putSeriesAcl, readSeriesAcl } from '#catalogue/series/endpoints/series-acl.endpoints.ts';
 import { listSeries, searchSeries } from '#catalogue/series/endpoints/series-lists.endpoints.ts';
@@ -150,6 +151,14 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
       groups.removeGroup,
       groups.addMember,
       groups.removeMember,
+    name: 'Playlists',
+    description: 'Ordered lists of events.',
+    endpoints: [
+      playlists.listPlaylists,
+      playlists.newPlaylist,
+      playlists.readPlaylist,
+      playlists.putPlaylist,
+      playlists.removePlaylist,
     ],
   },
   {

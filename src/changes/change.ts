@@ -17,6 +17,9 @@ const CHANGE_KINDS = [
   'series.created',
   'series.changed',
   'series.deleted',
+  'playlist.created',
+  'playlist.changed',
+  'playlist.deleted',
   'agent.state',
   'agent.deleted',
 ] as const;
@@ -28,6 +31,7 @@ export interface NewChange {
   eventId?: string | undefined;
   /** The changed series; for an event, omitted unless the event is deleted. */
   seriesId?: string | undefined;
+  playlistId?: string | undefined;
   agentId?: string | undefined;
   /** The account that requested the change; omitted for changes by the service. */
   actor?: string | undefined;
@@ -44,6 +48,7 @@ export interface Change {
   eventId: string | null;
   /** Only for changes of a series itself. */
   seriesId: string | null;
+  playlistId: string | null;
   agentId: string | null;
   actor: string;
   data: Readonly<Record<string, unknown>>;
@@ -56,10 +61,11 @@ export interface Change {
   inSeries: string | null;
 }
 
-export function changeJson({ eventId, seriesId, agentId, at, data }: Change): Record<string, unknown> {
+export function changeJson({ eventId, seriesId, playlistId, agentId, at, data }: Change): Record<string, unknown> {
   return {
     ...(eventId !== null && { event: eventId }),
     ...(seriesId !== null && { series: seriesId }),
+    ...(playlistId !== null && { playlist: playlistId }),
     ...(agentId !== null && { agent: agentId }),
     ...data,
     at: at.toISOString(),
@@ -75,6 +81,7 @@ const VALUES: Readonly<Record<string, (change: Change) => readonly (string | nul
   kind: ({ kind }) => [kind, kind.split('.', 1)[0]],
   event: ({ eventId }) => [eventId],
   series: ({ inSeries }) => [inSeries],
+  playlist: ({ playlistId }) => [playlistId],
   agent: ({ agentId, data }) => [agentId, text(data.agent)],
   state: ({ data }) => [text(data.state)?.toUpperCase()],
   definition: ({ data }) => [text(data.definition)],

@@ -88,13 +88,16 @@ async function selectChanges(
   // Selects changes before any join: the planner would otherwise read and sort all later changes.
   const { rows } = await sql<Change>`
     SELECT coalesce(changes.number, 0) AS number, changes.at, changes.kind, changes.event_id AS "eventId",
-      CASE WHEN changes.event_id IS NULL THEN changes.series_id END AS "seriesId", changes.agent_id AS "agentId", changes.actor, changes.data,
+      CASE WHEN changes.event_id IS NULL THEN changes.series_id END AS "seriesId",
+      changes.playlist_id AS "playlistId", changes.agent_id AS "agentId", changes.actor, changes.data,
       CASE WHEN changes.event_id IS NOT NULL THEN coalesce(events.read_roles, changes.read_roles, '{}')
         WHEN changes.series_id IS NOT NULL THEN coalesce(series.read_roles, changes.read_roles, '{}')
+        WHEN changes.playlist_id IS NOT NULL THEN coalesce(playlists.read_roles, changes.read_roles, '{}')
         END AS "readRoles", coalesce(changes.series_id, events.series_id) AS "inSeries"
     FROM (SELECT * FROM changes WHERE ${which} ORDER BY ${order} LIMIT ${most}) AS changes
       LEFT JOIN events ON events.id = changes.event_id AND ${isOfPresent('event')}
       LEFT JOIN series ON series.id = changes.series_id AND ${isOfPresent('series')}
+      LEFT JOIN playlists ON playlists.id = changes.playlist_id
     ORDER BY ${order}`.execute(db);
   return rows;
 }

@@ -17,11 +17,11 @@ export async function recordChanges(trx: Transaction, changes: readonly NewChang
 /** Returns an INSERT for another statement, which must notify `CHANGES_CHANNEL`. */
 export function insertChanges(changes: readonly NewChange[]): RawBuilder<unknown> {
   return sql`
-      INSERT INTO changes (kind, event_id, series_id, agent_id, actor, read_roles, data)
+      INSERT INTO changes (kind, event_id, series_id, playlist_id, agent_id, actor, read_roles, data)
       SELECT kind, "eventId", coalesce("seriesId", (SELECT series_id FROM events WHERE id = given."eventId")),
-        "agentId", coalesce(actor, ''), "readRoles", coalesce(data, '{}')
+        "playlistId", "agentId", coalesce(actor, ''), "readRoles", coalesce(data, '{}')
       FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) AS (kind text, "eventId" text,
-        "seriesId" text, "agentId" text, actor text, "readRoles" text[], data jsonb)) WITH ORDINALITY AS given
+        "seriesId" text, "playlistId" text, "agentId" text, actor text, "readRoles" text[], data jsonb)) WITH ORDINALITY AS given
       ORDER BY ordinality
       RETURNING id`;
 }

@@ -6,7 +6,7 @@ import { schemasOfTexts } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { operationOf } from './operation.ts';
 
 /** The introduction of the document, in Markdown. */
-const INTRODUCTION = `Events (recordings) and series: their metadata, access control lists, tracks, publications and scheduling.
+const INTRODUCTION = `Events (recordings), series and playlists: their metadata, access control lists, tracks, publications and scheduling.
 
 **Versions.** \`Accept: application/v1.11.0+json\` asks for a version; \`application/json\`, \`*/*\` or no header ask for the
 newest one. Answers have the media type of their version. \`x-since\` marks what was added after 1.0.0; older versions omit

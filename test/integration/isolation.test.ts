@@ -70,9 +70,10 @@ async function ask({ path, init = {} }: Ask) {
 
 /** What all lists answer, by address. */
 async function lists(): Promise<Map<string, string>> {
-  const { events, series, search } = listPaths(own);
+  const { events, series, playlists, search } = listPaths(own);
   const answers = new Map<string, string>();
-  for (const path of [...events, ...series, ...search]) answers.set(path, JSON.stringify(await ask({ path })));
+  for (const path of [...events, ...series, ...playlists, ...search])
+    answers.set(path, JSON.stringify(await ask({ path })));
   return answers;
 }
 

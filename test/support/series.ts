@@ -56,3 +56,12 @@ export async function createSeries(
   expect(answer.status, answer.text).toBe(201);
   return (JSON.parse(answer.text) as { identifier: string }).identifier;
 }
+
+/** Creates a playlist as the administrator. @returns its identifier */
+export async function createPlaylist(app: TestApp, values: Record<string, unknown> = {}): Promise<string> {
+  const answer = await send(app, 'POST', '/api/playlists', {
+    playlist: JSON.stringify({ title: 'Exercises', ...values }),
+  });
+  expect(answer.status, answer.text).toBe(201);
+  return (JSON.parse(answer.text) as { id: string }).id;
+}

@@ -10,8 +10,11 @@ export type Action = 'read' | 'write';
 /** The tables whose rows have an access control list and catalogs. */
 export type Resource = 'events' | 'series';
 
-/** Returns a condition on a row of `events` or `series`; triggers keep the granted roles beside it (sql/0007). */
-export function mayAccess(resource: Resource, principal: Principal, action: Action): AliasableExpression<SqlBool> {
+/** The tables whose rows hold the granted roles. */
+export type GuardedTable = Resource | 'playlists';
+
+/** Returns a condition on a row of a guarded table; triggers or the writer keep the granted roles in it (sql/0007). */
+export function mayAccess(resource: GuardedTable, principal: Principal, action: Action): AliasableExpression<SqlBool> {
   if (principal.isAdmin()) return sql<SqlBool>`true`;
   const granted = sql.ref(`${resource}.${action}_roles`);
   return sql<SqlBool>`${granted} && ${[...principal.roles]}::text[]`;
@@ -41,7 +44,7 @@ export async function requireAccess(
 
 /** Returns a condition for the rows of a list that the principal may access; undefined if it may access all. */
 export function accessCondition(
-  resource: Resource,
+  resource: GuardedTable,
   principal: Principal,
   action: Action,
 ): Expression<SqlBool> | undefined {

@@ -49,7 +49,6 @@ export const ADMINISTRATORS: readonly string[] = [];
 const rule = (method: string, path: string, access: Access, since: ApiVersion = '1.0.0'): Rule => {
   return { method, path, access, since };
 };
-const savePlaylist = apiRole('PLAYLISTS_CREATE', 'PLAYLISTS_EDIT');
 
 /** Contract endpoints that are not implemented (compatibility 1.3): callers with the role get 404 or 405. */
 export const UNIMPLEMENTED_ROUTES: readonly Rule[] = [
@@ -61,6 +60,13 @@ export const UNIMPLEMENTED_ROUTES: readonly Rule[] = [
   rule('get', '/api/playlists/{id}', apiRole('PLAYLISTS_VIEW'), '1.11.0'),
   rule('put', '/api/playlists/{id}', savePlaylist, '1.11.0'),
   rule('delete', '/api/playlists/{id}', apiRole('PLAYLISTS_DELETE'), '1.11.0'),
+  rule('get', '/api/groups', apiRole('GROUPS_VIEW')),
+  rule('post', '/api/groups', apiRole('GROUPS_CREATE')),
+  rule('get', '/api/groups/{id}', apiRole('GROUPS_VIEW')),
+  rule('put', '/api/groups/{id}', apiRole('GROUPS_EDIT')),
+  rule('delete', '/api/groups/{id}', apiRole('GROUPS_DELETE')),
+  rule('post', '/api/groups/{id}/members', apiRole('GROUPS_EDIT')),
+  rule('delete', '/api/groups/{id}/members/{member}', apiRole('GROUPS_EDIT')),
   rule('get', '/api/statistics/providers', apiRole('STATISTICS_VIEW'), '1.3.0'),
   rule('get', '/api/statistics/providers/{id}', apiRole('STATISTICS_VIEW'), '1.3.0'),
   rule('post', '/api/statistics/data/query', apiRole('STATISTICS_VIEW'), '1.3.0'),

@@ -91,7 +91,7 @@ export const allUpdates = defineEndpoint({
   access: apiRole('EVENTS_VIEW'),
   produces: 'text/event-stream',
   summary: 'Follow everything',
-  description: `An extension of Inlet: changes of all events, series and capture agents that the account may read. ${HEADER}`,
+  description: `An extension of Inlet: changes of all events, series, playlists and capture agents that the account may read. ${HEADER}`,
   query: z.object({
     filter: z
       .string()

@@ -88,8 +88,9 @@ function messagesFor({ id, since, wants }: Receiver, changes: readonly Change[])
 }
 
 /** Messages with the same key are delivered in order. */
-function orderKey({ eventId, seriesId, agentId }: Change): string {
+function orderKey({ eventId, seriesId, playlistId, agentId }: Change): string {
   if (eventId !== null) return `event ${eventId}`;
+  if (playlistId !== null) return `playlist ${playlistId}`;
   return seriesId === null ? `agent ${agentId}` : `series ${seriesId}`;
 }
 

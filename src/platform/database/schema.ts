@@ -79,6 +79,7 @@ export interface Change {
   id: Generated<number>;
   kind: string;
   number: number | null;
+  playlist_id: string | null;
   read_roles: string[] | null;
   series_id: string | null;
 }
@@ -241,6 +242,32 @@ export interface LaneSetting {
 export interface NonceKey {
   key: Buffer;
   singleton: Generated<boolean>;
+}
+
+export interface PlaylistAcl {
+  action: string;
+  allow: boolean;
+  id: Generated<number>;
+  playlist_id: string;
+  position: number;
+  role: string;
+}
+
+export interface PlaylistEntry {
+  content_id: string;
+  id: Generated<number>;
+  playlist_id: string;
+  position: number;
+}
+
+export interface Playlist {
+  creator: Generated<string>;
+  description: Generated<string>;
+  id: string;
+  read_roles: Generated<string[]>;
+  title: Generated<string>;
+  updated: Generated<Timestamp>;
+  write_roles: Generated<string[]>;
 }
 
 export interface PublicationElement {
@@ -568,6 +595,9 @@ export interface DB {
   idempotency_keys: IdempotencyKey;
   lane_settings: LaneSetting;
   nonce_key: NonceKey;
+  playlist_acl: PlaylistAcl;
+  playlist_entries: PlaylistEntry;
+  playlists: Playlist;
   publication_elements: PublicationElement;
   publications: Publication;
   schedules: Schedule;

@@ -4,7 +4,7 @@ import type { Description } from '#platform/http/endpoint/endpoint.ts';
 import type { TestApp } from '../app.ts';
 import { insertPublication } from '../publication.ts';
 import { insertScheduled } from '../scheduled-event.ts';
-import { createSeries } from '../series.ts';
+import { createPlaylist, createSeries } from '../series.ts';
 
 /** What the paths of endpoints can name. */
 export type Names = Readonly<Record<string, string>>;
@@ -19,6 +19,7 @@ export async function prepare(app: TestApp): Promise<Names> {
   return {
     event_id,
     series_id: await createSeries(app),
+    playlist_id: await createPlaylist(app),
     publication_id: await insertPublication(app.database, event_id),
     track_id: randomUUID(),
     agent_id: 'room-1',

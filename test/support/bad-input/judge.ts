@@ -58,7 +58,16 @@ export class Judge {
   async #contents(): Promise<string> {
     const tables = [
       ...['events', 'event_acl', 'event_catalogs', 'series', 'series_acl', 'series_catalogs', 'schedules'],
-      ...['capture_agents', 'tracks', 'workflows', 'publications', 'staging'],
+      ...[
+        'playlists',
+        'playlist_entries',
+        'playlist_acl',
+        'capture_agents',
+        'tracks',
+        'workflows',
+        'publications',
+        'staging',
+      ],
     ];
     const signs = tables.map(
       (table) => sql`(SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM ${sql.table(table)} t)`,

@@ -85,7 +85,7 @@ function describeBadAddresses({ judge, names }: Bench, numRuns: number): void {
   });
 }
 
-const FIELDS = ['acl', 'metadata', 'processing', 'scheduling', 'properties', 'theme', 'override', 'url'];
+const FIELDS = ['acl', 'metadata', 'processing', 'scheduling', 'properties', 'playlist', 'theme', 'override', 'url'];
 
 function describeBadForms({ judge, names }: Bench, numRuns: number): void {
   describe.each(WITH_FORM)('%s', (_name, endpoint, { example, streams }) => {

@@ -36,6 +36,7 @@ const EVENT_METADATA = catalogOf({ title: 'taken' }, 'dublincore/episode');
 const SERIES_METADATA = catalogOf({ title: 'taken' });
 /** The times of an agent are open to those who schedule; titles and identifiers are not. */
 const BUSY = '?agent=taken&start=1930000000000&end=1930003600000';
+const PLAYLIST = `{"title":"taken","accessControlEntries":${ACL}}`;
 const BYTES = Uint8Array.from(bytes(100));
 const APPENDING = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' };
 const STREAMING = { headers: { 'Last-Event-ID': '0' } };
@@ -105,6 +106,7 @@ const PLAIN = [
 
   ...['GET /api/groups', 'GET /api/groups/:group_id', 'DELETE /api/groups/:group_id'],
   'DELETE /api/groups/:group_id/members/:member',
+  ...['GET /api/playlists/:playlist_id', 'DELETE /api/playlists/:playlist_id'],
 
   ...['GET /api/agents/:agent_id', 'GET /services/services.json', 'GET /services/hosts.json'],
   ...['GET /info/me.json', 'GET /info/health', 'GET /info/components.json', 'GET /sysinfo/bundles/version'],
@@ -233,6 +235,9 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
 
   'PUT /api/groups/:group_id': ({ account }) => sends({ members: account }),
   'POST /api/groups/:group_id/members': ({ account }) => sends({ member: account }),
+  'GET /api/playlists': (t) => paths(listPaths(t).playlists),
+  'POST /api/playlists': (t) => [{ fields: { playlist: PLAYLIST }, headers: { 'Idempotency-Key': t.idempotencyKey } }],
+  'PUT /api/playlists/:playlist_id': () => sends({ playlist: PLAYLIST }, { playlist: '{}' }),
 
   'GET /api/agents': () => plus('', '?limit=1', '?offset=1'),
   'GET /services/available.json': () => plus('?serviceType=org.opencastproject.scheduler'),
@@ -265,8 +270,11 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
   'POST /capture-admin/agents/:agent_id': () => sends({ state: 'idle' }),
   'POST /capture-admin/agents/:agent_id/configuration': () => [{ fields: { configuration: '{}' } }],
 
-  'GET /api/updates': ({ event, series }) =>
-    [`event:${event}`, `series:${series}`].map((filter) => ({ more: `?filter=${filter}`, ...STREAMING })),
+  'GET /api/updates': ({ event, series, playlist }) =>
+    [`event:${event}`, `series:${series}`, `playlist:${playlist}`].map((filter) => ({
+      more: `?filter=${filter}`,
+      ...STREAMING,
+    })),
   'GET /api/events/:event_id/updates': () => [STREAMING],
   'GET /api/workflows': (t) => paths(listPaths(t).workflows),
   'POST /api/workflows': ({ event }) =>
@@ -308,6 +316,13 @@ const namesOf = (target: Target): Record<string, string> => ({
     upload_id: target.upload,
     direct_upload_id: target.directUpload,
   },
+  ...{
+    playlist_id: target.playlist,
+    publication_id: target.publication,
+    element_id: target.element,
+    filename: target.filename,
+  },
+  ...{ track_id: target.track, upload_id: target.upload, direct_upload_id: target.directUpload },
   ...{ name: target.channel, agent_id: target.channel, action: 'read', workflow: 'fast', delivery_id: '1' },
   ...{ workflow_id: target.workflow, workflow_definition_id: target.workflow, webhook_id: target.workflow },
 });

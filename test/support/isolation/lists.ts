@@ -56,11 +56,16 @@ export function forgottenFilters(target: Target): string[] {
 }
 
 /** Addresses of the lists with every filter, sort and page there is. */
-export function listPaths(target: Target): Record<'events' | 'series' | 'workflows' | 'search', string[]> {
+export function listPaths(
+  target: Target,
+): Record<'events' | 'series' | 'workflows' | 'playlists' | 'search', string[]> {
   return {
     events: pathsOf('/api/events', eventFilters(target), EVENT_LIST, EVENT_EXTRAS),
     series: pathsOf('/api/series', seriesFilters(target), SERIES_LIST, 'withacl=true'),
     workflows: pathsOf('/api/workflows', workflowFilters(target), WORKFLOW_LIST, 'withoperations=true'),
+    playlists: ['', '?limit=1', '?limit=1&offset=1', '?offset=2', '?sort=updated:DESC&limit=2'].map(
+      (page) => `/api/playlists${page}`,
+    ),
     search: searchPaths(target),
   };
 }

@@ -54,6 +54,7 @@ export async function make(
   const properties = JSON.stringify({ [target.property]: target.propertyValue });
   const stored = await send(app, 'PUT', `/api/series/${target.series}/properties`, { properties }, headers);
   expect(stored.status, stored.text).toBe(200);
+  await list(app, target, acl, Authorization);
   await sql.raw(`ALTER TABLE workflows ALTER COLUMN id RESTART WITH ${target.workflow}`).execute(app.database);
   const recording = [
     field('acl', acl),
@@ -82,6 +83,27 @@ async function handOut(app: TestApp, target: Target, Authorization: string): Pro
     FROM drafts AS made WHERE id = ${identifier}`.execute(app.database);
   await sql`UPDATE draft_uploads SET draft_id = ${id} WHERE draft_id = ${identifier}`.execute(app.database);
   await app.database.deleteFrom('drafts').where('id', '=', identifier).execute();
+}
+
+/** A playlist with the event, under an identifier that is known beforehand. */
+async function list(app: TestApp, target: Target, acl: string, Authorization: string): Promise<void> {
+  const { title, description, presenters: creator } = target.eventWords;
+  const playlist = {
+    ...{ title, description, creator, accessControlEntries: JSON.parse(acl) },
+    entries: [{ contentId: target.event, type: 'EVENT' }],
+  };
+  const fields = { playlist: JSON.stringify(playlist) };
+  const made = await send(app, 'POST', '/api/playlists', fields, { Authorization });
+  expect(made.status, made.text).toBe(201);
+  const { id: given } = JSON.parse(made.text) as { id: string };
+  const id = target.playlist;
+  await sql`INSERT INTO playlists SELECT (jsonb_populate_record(made, ${{ id }}::jsonb)).*
+    FROM playlists AS made WHERE id = ${given}`.execute(app.database);
+  for (const table of ['playlist_entries', 'playlist_acl'] as const) {
+    await app.database.updateTable(table).set({ playlist_id: id }).where('playlist_id', '=', given).execute();
+  }
+  await app.database.deleteFrom('playlists').where('id', '=', given).execute();
+  await app.database.updateTable('changes').set({ playlist_id: id }).where('playlist_id', '=', given).execute();
 }
 
 async function beginUpload(app: TestApp, target: Target, Authorization: string): Promise<void> {

@@ -16,6 +16,7 @@ export interface Target {
   filename: string;
   channel: string;
   series: string;
+  playlist: string;
   /** A role that the access control lists name, and the account that has it. */
   role: string;
   account: string;
@@ -49,7 +50,7 @@ let targets = 0;
 export function newTarget(): Target {
   targets += 1;
   return {
-    ...{ event: randomUUID(), track: randomUUID(), series: randomUUID() },
+    ...{ event: randomUUID(), track: randomUUID(), series: randomUUID(), playlist: randomUUID() },
     ...{ publication: randomUUID(), element: randomUUID(), filename: `${word()}.mp4`, channel: word() },
     workflow: String(randomBytes(4).readUInt32BE() + 5_000_000_000),
     ...{ role: `ROLE_${word().toUpperCase()}`, account: word(), property: word(), propertyValue: word() },
