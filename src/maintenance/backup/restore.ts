@@ -91,9 +91,13 @@ async function otherUsers(client: pg.Client): Promise<string[]> {
 }
 
 async function holdsData(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ tables: boolean }>("SELECT to_regclass('events') IS NOT NULL AS tables");
-  if (!rows[0]?.tables) return false;
-  const kinds = ['events', 'series', 'accounts', 'drafts', 'uploads'].map((table) => `EXISTS (SELECT FROM ${table})`);
+  // An earlier version has fewer tables.
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL',
+    [['events', 'series', 'playlists', 'accounts', 'drafts', 'uploads']],
+  );
+  if (rows.length === 0) return false;
+  const kinds = rows.map(({ name }) => `EXISTS (SELECT FROM ${name})`);
   const found = await client.query<{ any: boolean }>(`SELECT ${kinds.join(' OR ')} AS any`);
   return found.rows[0]?.any ?? false;
 }

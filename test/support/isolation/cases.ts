@@ -128,6 +128,7 @@ const PLAIN = [
 /** Routes that nothing of a target can be asked of: they are about the account or make something new. */
 const ABOUT_NOTHING = [
   ...['POST /sign-out', 'POST /uploads', 'POST /api/groups', 'GET /ingest/createMediaPackage'],
+  ...['POST /sign-out', 'POST /uploads', 'POST /api/playlists', 'GET /ingest/createMediaPackage'],
   'PUT /ingest/createMediaPackageWithID/:package_id',
   // Without the signature of a learning platform they do nothing, whatever the account.
   ...['POST /lti', 'POST /lti/login', 'POST /lti/launch', 'POST /lti/start', 'POST /lti/choose'],
@@ -236,7 +237,6 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
   'PUT /api/groups/:group_id': ({ account }) => sends({ members: account }),
   'POST /api/groups/:group_id/members': ({ account }) => sends({ member: account }),
   'GET /api/playlists': (t) => paths(listPaths(t).playlists),
-  'POST /api/playlists': (t) => [{ fields: { playlist: PLAYLIST }, headers: { 'Idempotency-Key': t.idempotencyKey } }],
   'PUT /api/playlists/:playlist_id': () => sends({ playlist: PLAYLIST }, { playlist: '{}' }),
 
   'GET /api/agents': () => plus('', '?limit=1', '?offset=1'),
