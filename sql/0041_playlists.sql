@@ -32,3 +32,44 @@ CREATE TABLE IF NOT EXISTS playlist_acl (
 CREATE INDEX IF NOT EXISTS playlist_acl_in_order ON playlist_acl (playlist_id, position);
 
 ALTER TABLE changes ADD COLUMN IF NOT EXISTS playlist_id text;
+
+-- The time of the last change of each published event, series and playlist, in milliseconds since 1970: for programs that
+-- follow the catalogue by time. Times are given in the order of commits, with the numbers of the log, and never twice: what
+-- appears later has a later time, whatever the clock does. Rows of deleted resources stay, and outlive the log.
+ALTER TABLE changes_counter
+  -- The last given time.
+  ADD COLUMN IF NOT EXISTS time  bigint NOT NULL DEFAULT 0,
+  -- Resources of changes up to this number have their times. Behind the last number while processes of an earlier version run.
+  ADD COLUMN IF NOT EXISTS timed bigint NOT NULL DEFAULT 0;
+CREATE TABLE IF NOT EXISTS resource_times (
+  kind text NOT NULL CHECK (kind IN ('event', 'series', 'playlist')),
+  id   text NOT NULL,
+  time bigint NOT NULL,
+  PRIMARY KEY (kind, id)
+);
+CREATE INDEX IF NOT EXISTS resource_times_in_order ON resource_times (time);
+
+-- Takes as many free times and one more, and returns the last of them. The first is the present, where possible.
+CREATE OR REPLACE FUNCTION take_times(steps bigint) RETURNS bigint LANGUAGE sql AS $$
+  UPDATE changes_counter SET time = greatest(time + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) + steps
+  RETURNING time
+$$;
+
+-- Gives all resources new times in their present order, so that everyone who follows them reads all of them again. As many as
+-- a hundred share a time: more than one for each millisecond would run ahead of the clock.
+CREATE OR REPLACE FUNCTION renew_resource_times() RETURNS void LANGUAGE sql AS $$
+  WITH placed AS (
+    SELECT kind, id, (row_number() OVER (ORDER BY time, kind DESC, id) - 1) / 100 AS step FROM resource_times
+  ), taken AS MATERIALIZED (
+    SELECT take_times(steps) - steps AS first FROM (SELECT coalesce(max(step), 0) AS steps FROM placed) AS counted
+  )
+  UPDATE resource_times SET time = first + step FROM placed, taken
+  WHERE (resource_times.kind, resource_times.id) = (placed.kind, placed.id)
+$$;
+
+INSERT INTO resource_times (kind, id, time)
+SELECT 'event', id, 0 FROM events WHERE EXISTS (SELECT FROM publications WHERE event_id = events.id)
+UNION ALL SELECT 'series', id, 0 FROM series UNION ALL SELECT 'playlist', id, 0 FROM playlists
+ON CONFLICT DO NOTHING;
+UPDATE changes_counter SET timed = last;
+SELECT renew_resource_times();

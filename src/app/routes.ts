@@ -168,6 +168,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
   },
   opencast.RECORDERS,
   opencast.EDITORS,
+  opencast.PORTAL,
   {
     name: 'Workflows',
     description: 'The processing of events.',

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { Change } from './change.ts';
+import { recordTimes } from './resource-times.ts';
 
 const NUMBERED_AT_ONCE = 5_000;
 /** The maximum number of changes per read. */
@@ -32,6 +33,7 @@ export async function numberChanges(database: Database): Promise<void> {
           WHERE changes.id = fresh.id RETURNING changes.number
         )
         UPDATE changes_counter SET last = coalesce((SELECT max(number) FROM given), last)`.execute(trx);
+      await recordTimes(trx);
     });
   }
 }

@@ -22,12 +22,21 @@ interface Term {
  * fields are omitted; a term with several values is repeated.
  */
 export function dublinCore(catalog: MetadataCatalog, values: CatalogValues): string {
-  const duration = durationIn(catalog, values);
-  const lines = catalog.fields
-    .flatMap((field) => termsOf(field, values.get(field.id) ?? '', duration))
-    .filter(({ value }) => value !== '')
-    .map(element);
+  const lines = allTerms(catalog, values).map(element);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<dublincore ${NAMESPACES}>\n${lines.join('')}</dublincore>\n`;
+}
+
+/** Returns the values of a catalog as in its Dublin Core XML, by term. Empty fields are omitted. */
+export function dublinCoreTerms(catalog: MetadataCatalog, values: CatalogValues): Map<string, string[]> {
+  const terms = Map.groupBy(allTerms(catalog, values), ({ name }) => name);
+  return new Map([...terms].map(([name, all]) => [name, all.map(({ value }) => value)]));
+}
+
+function allTerms(catalog: MetadataCatalog, values: CatalogValues): Term[] {
+  const duration = durationIn(catalog, values);
+  return catalog.fields
+    .flatMap((field) => termsOf(field, values.get(field.id) ?? '', duration))
+    .filter(({ value }) => value !== '');
 }
 
 function termsOf(field: MetadataField, value: FieldValue, duration: number | undefined): Term[] {

@@ -20,6 +20,8 @@ import { searchForSeries } from './search/series.endpoint.ts';
 import { postSeries } from './series/dublin-core-series.endpoint.ts';
 import { SERIES_ENDPOINTS } from './series/series-for-recorders.endpoints.ts';
 
+export { PORTAL } from './tobira/tobira.endpoints.ts';
+
 /** Paths at the root of the server that agents and recorders use. */
 const AGENTS = [
   ...['/services', '/recordings', '/ingest', '/info', '/sysinfo', '/org', '/series'],
@@ -66,13 +68,14 @@ export const EDITORS = {
 export const wing = {
   endpoints: [seriesFeed],
   areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [
-    {
-      path: '/capture-admin',
+    ...['/capture-admin', '/tobira'].map((path) => ({
+      path,
       layers: [allowOrigins(trusted)],
       guards: [byProgram, ask, runAs],
       contentPolicy: DENY_ALL_POLICY,
     },
     { path: '/editor', guards: [byAnyone, ask, runAs], contentPolicy: DENY_ALL_POLICY },
+    })),
     ...AGENTS.map((path) => ({
       path,
       // Some recorders in pages of trusted sites use the session of the person.

@@ -15,8 +15,10 @@ import { recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { eventFields } from '../support/form.ts';
+import { Harvester } from '../support/harvester.ts';
 import { processEvent } from '../support/process-event.ts';
 import { startS3 } from '../support/s3.ts';
+import { createSeries } from '../support/series.ts';
 import { serveApp } from '../support/serve-uploads.ts';
 import { connected, emptySystem, openUpkeep, SOUND, type System, say, Upkeep, VIDEO } from '../support/upkeep.ts';
 import { FOR_AGES } from '../support/watched.ts';
@@ -303,6 +305,18 @@ describe('a restoration', () => {
       expect.objectContaining({ name: 'BackupError', message: expect.stringContaining(path) }),
     );
     expect(await rows(elsewhere.databaseUrl, 'SELECT FROM events')).toEqual([]);
+  });
+
+  test('brings back for a portal what was deleted, and harvested as deleted, after the backup', async () => {
+    const up = await openUpkeep();
+    const series = await createSeries(up.app);
+    const folder = await up.backUp();
+    await up.app.request(`/api/series/${series}`, { method: 'DELETE' });
+    let { app } = up;
+    const portal = new Harvester((path) => app.request(path));
+    expect(await portal.catchUp()).toMatchObject([{ kind: 'series-deleted', id: series }]);
+    ({ app } = await opened(await restored(folder)));
+    expect(await portal.catchUp()).toMatchObject([{ kind: 'series', id: series }]);
   });
 
   test('brings an upload back that has ended; a client begins one under way again', async () => {

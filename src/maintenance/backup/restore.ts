@@ -132,6 +132,7 @@ async function loadDatabase(
     for (const name of names) await client.query(`ALTER TABLE ${name} ENABLE TRIGGER USER`);
     for (const table of tables) await continueNumbers(client, table.name);
     await dropUnrestorable(client);
+    await renewTimes(client);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
@@ -169,6 +170,15 @@ async function continueNumbers(client: pg.Client, table: string): Promise<void> 
   for (const { column, sequence } of rows) {
     await client.query(`SELECT setval($1, coalesce(max("${column}"), 0) + 1, false) FROM "${table}"`, [sequence]);
   }
+}
+
+/** Makes portals read everything again: they may have read newer states than those of the backup. */
+async function renewTimes(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ found: boolean }>(
+    "SELECT to_regproc('renew_resource_times') IS NOT NULL AS found",
+  );
+  // A backup of an earlier version has no times.
+  if (rows[0]?.found) await client.query('SELECT renew_resource_times()');
 }
 
 /** Removes unfinished uploads, whose pieces are not backed up, and ledger entries of processes that no longer run. */

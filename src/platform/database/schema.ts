@@ -87,6 +87,8 @@ export interface Change {
 export interface ChangesCounter {
   last: Generated<number>;
   singleton: Generated<boolean>;
+  time: Generated<number>;
+  timed: Generated<number>;
 }
 
 export interface ChangesReader {
@@ -302,6 +304,12 @@ export interface Publication {
   id: string;
   mediatype: string;
   published_at: Generated<Timestamp>;
+}
+
+export interface ResourceTime {
+  id: string;
+  kind: string;
+  time: number;
 }
 
 export interface Schedule {
@@ -600,6 +608,7 @@ export interface DB {
   playlists: Playlist;
   publication_elements: PublicationElement;
   publications: Publication;
+  resource_times: ResourceTime;
   schedules: Schedule;
   series: Series;
   series_acl: SeriesAcl;

@@ -106,6 +106,8 @@ const PLAIN = [
 
   ...['GET /api/groups', 'GET /api/groups/:group_id', 'DELETE /api/groups/:group_id'],
   'DELETE /api/groups/:group_id/members/:member',
+  ...['GET /tobira/version', 'GET /tobira/harvest', 'POST /tobira/stats'],
+
   ...['GET /api/playlists/:playlist_id', 'DELETE /api/playlists/:playlist_id'],
 
   ...['GET /api/agents/:agent_id', 'GET /services/services.json', 'GET /services/hosts.json'],
