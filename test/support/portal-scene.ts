@@ -3,6 +3,7 @@ import type { Insertable } from 'kysely';
 import { recordChanges } from '#changes/record-changes.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { Event, PublicationElement } from '#platform/database/schema.ts';
+import { objectKey } from '#platform/storage/object-keys.ts';
 import { publishElements } from '#publications/publish.ts';
 import { insertEvent } from './publication.ts';
 
@@ -16,13 +17,13 @@ export async function publishEvent(
   channel = 'engage-player',
 ): Promise<void> {
   const rows = elements.map((element, position) => ({
-    ...{ id: randomUUID(), event_id: eventId, position, object_key: randomUUID(), ...FILE },
+    ...{ id: randomUUID(), event_id: eventId, position, object_key: objectKey('element'), ...FILE },
     ...{ kind: 'media', flavor: 'presenter/delivery', filename: 'a.mp4', mediatype: 'video/mp4' },
     ...((element.kind ?? 'media') === 'media' && { has_audio: true, has_video: true, duration: 60_000 }),
     ...element,
   }));
   await trx.insertInto('publication_elements').values(rows).execute();
-  const catalog = { objectKey: randomUUID(), filename: 'episode.xml', ...FILE };
+  const catalog = { objectKey: objectKey('element'), filename: 'episode.xml', ...FILE };
   await publishElements(trx, { eventId, channel, catalog });
 }
 

@@ -103,11 +103,12 @@ export async function harvestItems(
 ): Promise<HarvestItem[]> {
   const idsOf = (wanted: ChangedResource['kind']) =>
     resources.filter(({ kind }) => kind === wanted).map(({ id }) => id);
-  const contents = {
-    event: await publishedEvents(db, idsOf('event'), publicUrl),
-    series: await seriesItems(db, idsOf('series')),
-    playlist: await playlistItems(db, idsOf('playlist')),
-  };
+  const [event, series, playlist] = await Promise.all([
+    publishedEvents(db, idsOf('event'), publicUrl),
+    seriesItems(db, idsOf('series')),
+    playlistItems(db, idsOf('playlist')),
+  ]);
+  const contents = { event, series, playlist };
   return resources.map(({ kind, id, time: updated }) => {
     const content = contents[kind].get(id);
     return content ? { ...content, updated } : { kind: `${kind}-deleted`, id, updated };
@@ -119,11 +120,10 @@ async function publishedEvents(
   ids: readonly string[],
   publicUrl: string,
 ): Promise<Map<string, EventContent>> {
-  const events = await db.selectFrom('events').selectAll().where('id', '=', sql<string>`ANY(${ids})`).execute();
-  const publications = await publicationsOfEvents(
-    db,
-    events.map(({ id }) => id),
-  );
+  const [events, publications] = await Promise.all([
+    db.selectFrom('events').selectAll().where('id', '=', sql<string>`ANY(${ids})`).execute(),
+    publicationsOfEvents(db, ids),
+  ]);
   const acls = await effectiveAclsOf(db, events);
   const items = events.flatMap((event): EventContent[] => {
     const publication = publications.get(event.id)?.find(({ channel }) => channel === DEFAULT_CHANNEL);

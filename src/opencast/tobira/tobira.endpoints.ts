@@ -30,6 +30,7 @@ const tobiraVersion = defineEndpoint({
   path: '/tobira/version',
   access: ADMINISTRATORS,
   summary: 'Read the version of the portal protocol',
+  description: 'Portals check it before they harvest.',
   answers: {
     200: {
       description: 'The version.',
