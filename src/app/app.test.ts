@@ -51,6 +51,7 @@ const TABLE = `
 /api/listproviders/x.json      GET LISTPROVIDERS_VIEW
 /api/playlists                 GET PLAYLISTS_VIEW POST PLAYLISTS_CREATE|PLAYLISTS_EDIT
 /api/playlists/x               GET PLAYLISTS_VIEW PUT PLAYLISTS_CREATE|PLAYLISTS_EDIT DELETE PLAYLISTS_DELETE
+/api/playlists/x/entries       POST PLAYLISTS_CREATE|PLAYLISTS_EDIT
 /api/statistics/providers      GET STATISTICS_VIEW
 /api/statistics/data/query     POST STATISTICS_VIEW
 `;

@@ -158,6 +158,7 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
       playlists.newPlaylist,
       playlists.readPlaylist,
       playlists.putPlaylist,
+      playlists.putEntries,
       playlists.removePlaylist,
     ],
   },

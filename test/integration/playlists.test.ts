@@ -64,6 +64,19 @@ test('a change keeps what it leaves out, and entries that it names by identifier
   });
 });
 
+test('entries are replaced by themselves, as the PHP library does', async () => {
+  const id = await createPlaylist(app, NEW);
+  const replace = async (playlistEntries: string) => {
+    const answer = await send(app, 'POST', `/api/playlists/${id}/entries`, { playlistEntries });
+    return answer.status === 200 ? contents(JSON.parse(answer.text)) : [answer.status, answer.text];
+  };
+  expect(await replace('[]')).toEqual([]);
+  expect(await replace(JSON.stringify(NEW.entries))).toEqual(['ID-about-opencast', 'ID-3d-print']);
+  const refused = "The playlist is not valid: 'entries' must be a list of up to 5000 objects.";
+  for (const sent of ['', '{', 'null', '"x"']) expect(await replace(sent)).toEqual([400, refused]);
+  expect(contents(await read(id))).toEqual(['ID-about-opencast', 'ID-3d-print']);
+});
+
 test('entries stay when their events are deleted or may not be read', async () => {
   const event = await insertEvent(app.database);
   const acl = [ace('ROLE_ADA')];
@@ -91,7 +104,7 @@ test.each([
 ])('the playlist %j is refused by the name of what is wrong, and changes nothing', async (playlist, name) => {
   const id = await createPlaylist(app, NEW);
   const before = await read(id);
-  const sentence = new RegExp(`^The form parameter 'playlist' is not valid: '${RegExp.escape(name)}' must be `);
+  const sentence = new RegExp(`^The playlist is not valid: '${RegExp.escape(name)}' must be `);
   for (const [method, path] of [['POST', '/api/playlists'] as const, ['PUT', `/api/playlists/${id}`] as const]) {
     const answer = await send(app, method, path, { playlist });
     expect(answer).toMatchObject({ status: 400, text: expect.stringMatching(sentence) });

@@ -27,8 +27,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
 
 export const INVALID_PLAYLIST = refusal(
   400,
-  (path: string, name: string) =>
-    `The form parameter 'playlist' is not valid: '${path}' must be ${ALLOWED[name] ?? 'an object'}.`,
+  (path: string, name: string) => `The playlist is not valid: '${path}' must be ${ALLOWED[name] ?? 'an object'}.`,
   ['entries[0].type', 'type'],
 );
 
@@ -44,6 +43,19 @@ const known = z
 const listOf = <Item extends z.ZodType>(item: Item, most: number) =>
   z.preprocess((value) => (isObject(value) ? [value] : value), z.array(item).max(most)).optional();
 
+const EntryRequest = z.object({
+  id: known,
+  contentId: z
+    .string()
+    .max(MAX_LENGTH)
+    .refine((value) => value.trim() !== '' && isStorable(value))
+    .describe('Identifier of an event, which need not exist.'),
+  type: z.literal('EVENT').default('EVENT'),
+});
+
+/** The form field `playlistEntries`. */
+export const PlaylistEntriesRequest = z.array(EntryRequest).max(MAX_ENTRIES).meta({ id: 'PlaylistEntriesRequest' });
+
 const shortText = text(TEXT_BYTES).nullish();
 
 /** The form field `playlist`. Further properties are ignored. */
@@ -52,18 +64,7 @@ export const PlaylistRequest = z
     title: shortText,
     description: text(DESCRIPTION_BYTES).nullish(),
     creator: shortText,
-    entries: listOf(
-      z.object({
-        id: known,
-        contentId: z
-          .string()
-          .max(MAX_LENGTH)
-          .refine((value) => value.trim() !== '' && isStorable(value))
-          .describe('Identifier of an event, which need not exist.'),
-        type: z.literal('EVENT').default('EVENT'),
-      }),
-      MAX_ENTRIES,
-    ),
+    entries: listOf(EntryRequest, MAX_ENTRIES),
     accessControlEntries: listOf(StrictEntry.extend({ id: known }).meta({ id: undefined }), MAX_ACL_ENTRIES),
   })
   .meta({ id: 'PlaylistRequest', description: 'In an update, missing properties keep their values.' });
@@ -110,7 +111,16 @@ export const PLAYLIST: PlaylistJson = {
 
 /** Reads the form field `playlist`. @throws {HttpError} 400 */
 export function parsePlaylist(sent: string): PlaylistRequest {
-  const parsed = PlaylistRequest.safeParse(tryParseJson(sent));
+  return parse(tryParseJson(sent));
+}
+
+/** Reads the form field `playlistEntries`. @throws {HttpError} 400 */
+export function parseEntries(sent: string): PlaylistRequest {
+  return parse({ entries: tryParseJson(sent) ?? null });
+}
+
+function parse(json: unknown): PlaylistRequest {
+  const parsed = PlaylistRequest.safeParse(json);
   if (parsed.success) return parsed.data;
   const path = parsed.error.issues[0]?.path ?? [];
   const shown = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');

@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import { z } from 'zod';
 import { accessCondition } from '#access/acl/acl.queries.ts';
 import { type Idempotency, REPEATABLE } from '#access/idempotency/idempotency.ts';
@@ -22,7 +23,9 @@ import {
   PLAYLIST,
   PLAYLIST_ID,
   Playlist,
+  PlaylistEntriesRequest,
   PlaylistRequest,
+  parseEntries,
   parsePlaylist,
 } from './playlist.schemas.ts';
 import {
@@ -131,15 +134,26 @@ export const putPlaylist = defineEndpoint({
   form,
   answers: { 200: { description: 'The changed playlist.', body: Playlist, example: PLAYLIST } },
   refusals: [INVALID_PLAYLIST, PLAYLIST_GUARDED, PLAYLIST_MISSING],
-  handle: async ({ c, params, form }, { database }: Services) => {
-    const { principal } = c.var;
-    const { playlist_id: id } = params;
-    const changes = parsePlaylist((await form()).playlist);
-    return inTransaction(database, async (trx) => {
-      await changePlaylist(trx, { id, changes, principal });
-      return versionedJson(c, await readById(trx, id));
-    });
+  handle: async ({ c, params, form }, services: Services) =>
+    changed(c, services, params.playlist_id, parsePlaylist((await form()).playlist)),
+});
+
+export const putEntries = defineEndpoint({
+  method: 'post',
+  path: '/api/playlists/{playlist_id}/entries',
+  since,
+  access: apiRole('PLAYLISTS_CREATE', 'PLAYLISTS_EDIT'),
+  summary: 'Replace the entries of a playlist',
+  description: 'Entries sent with their identifiers keep them. An empty list removes all.',
+  params,
+  form: {
+    schema: z.object({ playlistEntries: jsonText(PlaylistEntriesRequest, 'The new entries.') }),
+    example: { playlistEntries: JSON.stringify(NEW_PLAYLIST.entries) },
   },
+  answers: { 200: { description: 'The changed playlist.', body: Playlist, example: PLAYLIST } },
+  refusals: [INVALID_PLAYLIST, PLAYLIST_GUARDED, PLAYLIST_MISSING],
+  handle: async ({ c, params, form }, services: Services) =>
+    changed(c, services, params.playlist_id, parseEntries((await form()).playlistEntries)),
 });
 
 export const removePlaylist = defineEndpoint({
@@ -162,6 +176,14 @@ export const removePlaylist = defineEndpoint({
     });
   },
 });
+
+/** Changes a playlist and responds with it. */
+function changed(c: Context, { database }: Services, id: string, changes: PlaylistRequest): Promise<Response> {
+  return inTransaction(database, async (trx) => {
+    await changePlaylist(trx, { id, changes, principal: c.var.principal });
+    return versionedJson(c, await readById(trx, id));
+  });
+}
 
 async function readFor(database: Queryable, id: string, principal: Principal) {
   const playlist = await findPlaylist(database, id, principal);

@@ -239,6 +239,7 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
   'PUT /api/groups/:group_id': ({ account }) => sends({ members: account }),
   'POST /api/groups/:group_id/members': ({ account }) => sends({ member: account }),
   'GET /api/playlists': (t) => paths(listPaths(t).playlists),
+  'POST /api/playlists/:playlist_id/entries': () => sends({ playlistEntries: '[]' }),
   'PUT /api/playlists/:playlist_id': () => sends({ playlist: PLAYLIST }, { playlist: '{}' }),
 
   'GET /api/agents': () => plus('', '?limit=1', '?offset=1'),
