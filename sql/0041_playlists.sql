@@ -31,8 +31,6 @@ CREATE TABLE IF NOT EXISTS playlist_acl (
 );
 CREATE INDEX IF NOT EXISTS playlist_acl_in_order ON playlist_acl (playlist_id, position);
 
-ALTER TABLE changes ADD COLUMN IF NOT EXISTS playlist_id text;
-
 -- The time of the last change of each published event, series and playlist, in milliseconds since 1970: for programs that
 -- follow the catalogue by time. Times are given in the order of commits, with the numbers of the log, and never twice: what
 -- appears later has a later time, whatever the clock does. Rows of deleted resources stay, and outlive the log.
@@ -73,3 +71,6 @@ UNION ALL SELECT 'series', id, 0 FROM series UNION ALL SELECT 'playlist', id, 0 
 ON CONFLICT DO NOTHING;
 UPDATE changes_counter SET timed = last;
 SELECT renew_resource_times();
+
+-- Last, because it blocks all writers.
+ALTER TABLE changes ADD COLUMN IF NOT EXISTS playlist_id text;
