@@ -139,7 +139,7 @@ async function publishedEvents(
         description: event.description || null,
         created: event.created.getTime(),
         startTime: event.start_date.getTime(),
-        endTime: event.duration === null ? null : event.end_date.getTime(),
+        endTime: event.duration === null ? null : event.start_date.getTime() + event.duration,
         creators: event.presenters,
         duration: duration || (event.duration ?? 0),
         ...files,
