@@ -151,6 +151,9 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
       groups.removeGroup,
       groups.addMember,
       groups.removeMember,
+    ],
+  },
+  {
     name: 'Playlists',
     description: 'Ordered lists of events.',
     endpoints: [

@@ -73,9 +73,8 @@ export const wing = {
       layers: [allowOrigins(trusted)],
       guards: [byProgram, ask, runAs],
       contentPolicy: DENY_ALL_POLICY,
-    },
-    { path: '/editor', guards: [byAnyone, ask, runAs], contentPolicy: DENY_ALL_POLICY },
     })),
+    { path: '/editor', guards: [byAnyone, ask, runAs], contentPolicy: DENY_ALL_POLICY },
     ...AGENTS.map((path) => ({
       path,
       // Some recorders in pages of trusted sites use the session of the person.

@@ -129,8 +129,7 @@ const PLAIN = [
 
 /** Routes that nothing of a target can be asked of: they are about the account or make something new. */
 const ABOUT_NOTHING = [
-  ...['POST /sign-out', 'POST /uploads', 'POST /api/groups', 'GET /ingest/createMediaPackage'],
-  ...['POST /sign-out', 'POST /uploads', 'POST /api/playlists', 'GET /ingest/createMediaPackage'],
+  ...['POST /sign-out', 'POST /uploads', 'POST /api/groups', 'POST /api/playlists', 'GET /ingest/createMediaPackage'],
   'PUT /ingest/createMediaPackageWithID/:package_id',
   // Without the signature of a learning platform they do nothing, whatever the account.
   ...['POST /lti', 'POST /lti/login', 'POST /lti/launch', 'POST /lti/start', 'POST /lti/choose'],
@@ -319,13 +318,7 @@ const namesOf = (target: Target): Record<string, string> => ({
     upload_id: target.upload,
     direct_upload_id: target.directUpload,
   },
-  ...{
-    playlist_id: target.playlist,
-    publication_id: target.publication,
-    element_id: target.element,
-    filename: target.filename,
-  },
-  ...{ track_id: target.track, upload_id: target.upload, direct_upload_id: target.directUpload },
+  playlist_id: target.playlist,
   ...{ name: target.channel, agent_id: target.channel, action: 'read', workflow: 'fast', delivery_id: '1' },
   ...{ workflow_id: target.workflow, workflow_definition_id: target.workflow, webhook_id: target.workflow },
 });
