@@ -15,6 +15,7 @@ import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { recoverLostOperations } from '#processing/operation-claims.ts';
 import { countChanges, measureStorage, sweepStatistics } from '#statistics/count.ts';
+import { mergeViews } from '#statistics/views/view-counts.ts';
 import { componentOf, type WorkerComponent } from './worker-component.ts';
 import { removeAbandonedFolders } from './workspace.ts';
 
@@ -27,7 +28,7 @@ const MINUTE_MS = 60_000;
 const STORAGE_CHECK_MS = 300_000;
 
 export interface ReconcilerParts extends CompletionParts {
-  config: Pick<Config, 'scheduling' | 'changesDays'>;
+  config: Pick<Config, 'scheduling' | 'changesDays' | 'statistics'>;
   watch: Pick<DatabaseWatch, 'seen'>;
   storage: ObjectStorage;
   log: Logger;
@@ -39,7 +40,7 @@ export interface ReconcilerParts extends CompletionParts {
  */
 export function startReconciler(parts: ReconcilerParts, workDir: string): WorkerComponent {
   const { config, database, watch, staging, storage, log } = parts;
-  const { changesDays, scheduling } = config;
+  const { changesDays, scheduling, statistics } = config;
   const start = (name: string, pauseMs: number, run: () => Promise<unknown>) => startLoop(name, { pauseMs }, log, run);
   const sweep = (what: string, message: string, run: () => Promise<number>) =>
     start(`sweep of ${what}`, MINUTE_MS, async () => {
@@ -84,6 +85,7 @@ export function startReconciler(parts: ReconcilerParts, workDir: string): Worker
     start('measuring of storage', STORAGE_CHECK_MS, async () => {
       await measureStorage(database);
       await sweepStatistics(database);
+      await mergeViews(database, statistics.timeZone);
     }),
   ]);
 }

@@ -53,7 +53,9 @@ const TABLE = `
 /api/playlists/x               GET PLAYLISTS_VIEW PUT PLAYLISTS_CREATE|PLAYLISTS_EDIT DELETE PLAYLISTS_DELETE
 /api/playlists/x/entries       POST PLAYLISTS_CREATE|PLAYLISTS_EDIT
 /api/statistics/providers      GET STATISTICS_VIEW
+/api/statistics/providers/x    GET STATISTICS_VIEW
 /api/statistics/data/query     POST STATISTICS_VIEW
+/api/statistics/data/export.csv POST STATISTICS_VIEW
 `;
 
 const ROWS = TABLE.trim()

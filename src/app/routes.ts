@@ -48,6 +48,7 @@ import * as workflows from '#processing/workflows.endpoints.ts';
 import { publishedFile } from '#publications/files.endpoints.ts';
 import { signUrl } from '#publications/sign.endpoints.ts';
 import { readMetrics } from '#statistics/metrics/metrics.endpoint.ts';
+import * as statistics from '#statistics/views/statistics.endpoints.ts';
 import type { Context } from './context.ts';
 
 export type AppServices = Context & { document: ServedDocument };
@@ -206,6 +207,16 @@ export const REFERENCE: readonly Group<Endpoint<AppServices>>[] = [
     name: 'List providers',
     description: 'Allowed values of fields.',
     endpoints: [listProviderNames, listProvider],
+  },
+  {
+    name: 'Statistics',
+    description: 'Views of recordings as time series.',
+    endpoints: [
+      statistics.listStatisticsProviders,
+      statistics.readStatisticsProvider,
+      statistics.queryStatistics,
+      statistics.exportStatistics,
+    ],
   },
   { name: 'Security', description: 'Signed URLs.', endpoints: [signUrl] },
   { name: 'Health', description: 'For operators.', endpoints: [liveness, readiness] },

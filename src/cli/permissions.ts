@@ -26,7 +26,7 @@ export interface PermissionInput {
 
 const SOURCES = ['src', 'workers', 'sql', 'node_modules', 'package.json'];
 /** Variables of npm packages. Others that they read look unset. */
-const FOREIGN_VARIABLES = ['AWS_*', 'PG*', 'OTEL_*', 'HOME', 'TMPDIR', 'TZ', 'NODE_ENV', 'NODE_DEBUG', 'DEBUG'];
+const FOREIGN_VARIABLES = ['AWS_*', 'PG*', 'OTEL_*', 'HOME', 'TMPDIR', 'NODE_ENV', 'NODE_DEBUG', 'DEBUG'];
 /** For the name of a worker, the free space of a folder, and the AWS SDK's user agent. */
 const SYSTEM = ['hostname', 'statfs', 'osRelease', 'uid', 'gid'];
 

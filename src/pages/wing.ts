@@ -34,6 +34,7 @@ import { htmlErrorPages, redirectToSignIn, signIn, signInForm, signOut } from '.
 import { docsAsset, docsPage } from './site/docs.endpoints.ts';
 import { studioPages } from './studio/studio-pages.ts';
 import { uploadAsset, uploadingPage } from './upload/upload-page.endpoints.ts';
+import { countViewOfRecording } from './watch/count-view.endpoint.ts';
 import { embedPage } from './watch/embed.endpoint.ts';
 import { oembed } from './watch/oembed.endpoint.ts';
 import { OLD_FOLDERS, oldAddresses } from './watch/old-addresses.endpoints.ts';
@@ -51,6 +52,7 @@ export const wing = {
     docsAsset,
     watchPage,
     watchAsset,
+    countViewOfRecording,
     embedPage,
     oembed,
     ...oldAddresses,

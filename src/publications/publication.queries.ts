@@ -28,12 +28,13 @@ const readAccess = (principal: Principal) =>
     mayAccess('events', principal, 'read').as('is_readable'),
   ] as const;
 
-/** Returns who may read the event of a publication. */
+/** Returns the event of a publication and who may read it. */
 export async function findReadAccess(database: Queryable, publicationId: string, principal: Principal) {
   if (!isUuid(publicationId)) return undefined;
   return database
     .selectFrom('publications')
     .innerJoin('events', 'events.id', 'publications.event_id')
+    .select('publications.event_id')
     .select(readAccess(principal))
     .where('publications.id', '=', publicationId)
     .executeTakeFirst();

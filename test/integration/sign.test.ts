@@ -157,7 +157,8 @@ describe('signed addresses behind a proxy', () => {
   const { database, storage } = app;
   const addresses = { signer, publicUrl: PUBLIC_URL, access: 'signed' } as const;
   const areas = [{ path: '/publications', layers: [publicationCors()] }];
-  const served = endpointApp([watchPage, watchAsset, publishedFile], { database, storage, addresses }, { areas });
+  const services = { config: app.context.config, database, storage, addresses };
+  const served = endpointApp([watchPage, watchAsset, publishedFile], services, { areas });
   const aFile = PUBLIC_URL + published.file;
   const aPage = PUBLIC_URL + published.page;
 

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { countViewOfRecording } from '#pages/watch/count-view.endpoint.ts';
 import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
 import { serve } from '#platform/http/server/serve.ts';
 import { publishedFile } from '#publications/files.endpoints.ts';
@@ -165,10 +166,8 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
   test('a page with a signed address plays files with signed addresses', async () => {
     const publicUrl = 'https://video.example';
     const signer = new UrlSigner({ keyId: 'inlet', secret: 'secret', ttlSeconds: 60 });
-    const app = endpointApp([watchPage, watchAsset, publishedFile], {
-      ...watch.bench,
-      addresses: { signer, publicUrl, access: 'signed' },
-    });
+    const services = { ...watch.services, addresses: { signer, publicUrl, access: 'signed' } as const };
+    const app = endpointApp([watchPage, watchAsset, countViewOfRecording, publishedFile], services);
     const signed = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
     onTestFinished(() => signed.destroy());
     const limits = { validUntil: Date.now() + 60_000, source: '127.0.0.1' };
@@ -206,6 +205,28 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       return { scrollWidth, scrollHeight, bar: document.querySelector('.bar')?.getBoundingClientRect().bottom };
     });
     expect(heights).toEqual({ scrollWidth: viewport.width, scrollHeight: viewport.height, bar: viewport.height });
+    expect(faults).toEqual([]);
+  });
+
+  test('one view is counted when the recording first plays, also in a frame of another site', async () => {
+    const counted = async () => {
+      const views = watch.bench.database.selectFrom('event_views').select((eb) => eb.fn.sum<string>('views').as('all'));
+      return Number((await views.executeTakeFirstOrThrow()).all);
+    };
+    const before = await counted();
+    const { page, faults } = await open(lecture);
+    await loaded(page);
+    expect(await counted()).toBe(before);
+    await play(page);
+    await played(page, 1);
+    await expect.poll(counted).toBe(before + 1);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await play(page);
+    await played(page, 2);
+    expect(await counted()).toBe(before + 1);
+    const { page: platform } = await open('/platform', origin.replace('127.0.0.1', 'localhost'));
+    await platform.frameLocator('iframe').getByRole('button', { name: 'Play' }).click();
+    await expect.poll(counted).toBe(before + 2);
     expect(faults).toEqual([]);
   });
 

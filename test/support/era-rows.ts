@@ -226,4 +226,7 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       FROM direct_uploads WHERE id = 'direct-open';
     INSERT INTO direct_upload_files (direct_upload_id, position, token_sha256, field, flavor, upload_id) VALUES
       ('direct-between', 0, encode(sha256('between'), 'hex'), 'presenter', 'presenter/source', 'upload-of-direct-8')`,
+  '0045': `
+    INSERT INTO event_views (event_id, hour, views) VALUES ('event-1', '2026-04-13T08:00:00Z', 42);
+    INSERT INTO organization_views (hour, views) VALUES ('2026-04-13T08:00:00Z', 43)`,
 };

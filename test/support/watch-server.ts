@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
+import { countViewOfRecording } from '#pages/watch/count-view.endpoint.ts';
 import { embedPage } from '#pages/watch/embed.endpoint.ts';
 import { watchAsset, watchPage } from '#pages/watch/watch.endpoints.ts';
 import { serve } from '#platform/http/server/serve.ts';
@@ -16,17 +17,21 @@ import { createOperationBench } from './operation-context.ts';
 /** A server of watch pages, and the operations that fill it. */
 export async function startWatchServer() {
   const bench = await createOperationBench();
+  const services = {
+    ...bench,
+    config: { statistics: { isEnabled: true, timeZone: 'UTC' } },
+    addresses: { publicUrl: 'http://inlet.test', access: 'link' } as const,
+  };
   const app = new Hono().route(
     '/',
-    endpointApp(
-      [watchPage, watchAsset, embedPage, publishedFile],
-      { ...bench, addresses: { publicUrl: 'http://inlet.test', access: 'link' } },
-      { areas: [{ path: '/publications', layers: [publicationCors()] }] },
-    ),
+    endpointApp([watchPage, watchAsset, embedPage, countViewOfRecording, publishedFile], services, {
+      areas: [{ path: '/publications', layers: [publicationCors()] }],
+    }),
   );
   const server = await serve((request, env) => app.fetch(request, env), { host: '127.0.0.1', port: 0 });
   return {
     bench,
+    services,
     app,
     origin: `http://127.0.0.1:${server.port}`,
     /**

@@ -43,7 +43,7 @@ export const embedPage = defineEndpoint({
       const { status, title } = opened.refusal;
       return c.html(page(title, content, { style: EMBED_STYLE }), status, pageHeaders(CONTENT_SECURITY_POLICY));
     }
-    const { recording, grant, addressOf } = opened;
+    const { recording, grant, addressOf, views } = opened;
     const player = playerOf(recording, addressOf);
     const root = rootFrom(c);
     // The signature of this page is for this page only.
@@ -53,7 +53,7 @@ export const embedPage = defineEndpoint({
     const content = html`${playerScripts(root)}
 <main>
 <h1 class="unseen">${title}</h1>
-${player ? playerHtml(player, { addressOf, ...links }) : html`<p>This publication has nothing to play.</p>`}
+${player ? playerHtml(player, { addressOf, views, ...links }) : html`<p>This publication has nothing to play.</p>`}
 </main>`;
     return c.html(page(title, content, { style: EMBED_STYLE }), 200, pageHeaders(CONTENT_SECURITY_POLICY, grant));
   },

@@ -52,7 +52,7 @@ export const oembed = defineEndpoint({
   path: PATH,
   access: 'public',
   query: OembedQuery,
-  handle: async ({ c, query }, { database, addresses }: RecordingServices) => {
+  handle: async ({ c, query }, { database, addresses }: Pick<RecordingServices, 'database' | 'addresses'>) => {
     const { url, format = 'json', maxwidth, maxheight } = query();
     if (format !== 'json') throw NO_FORMAT();
     const address = URL.canParse(url) ? publishedAddress(addresses.publicUrl, new URL(url)) : undefined;

@@ -1,15 +1,17 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { anonymous } from '#access/principal.ts';
+import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { Html } from '#platform/http/answer/html-page.ts';
 import { findWatchableRecording } from '#publications/publication.queries.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { admit, type Denial, type Grant, NO_READ_ACCESS, visitOf } from '#publications/watch-access.ts';
-import { type FileAddress, publicationLinks, relativeTo } from '../urls/relative-urls.ts';
+import { type FileAddress, publicationLinks, relativeTo, rootFrom } from '../urls/relative-urls.ts';
 import type { PublishedRecording } from './player-media.ts';
 
 export interface RecordingServices {
+  config: Pick<Config, 'statistics'>;
   database: Database;
   addresses: PublicationAddresses;
 }
@@ -20,6 +22,8 @@ interface OpenedRecording {
   grant: Grant;
   /** Signs the URLs of files that need it, for the IP address of the page. */
   addressOf: FileAddress;
+  /** The address that counts a view; undefined if none are counted. */
+  views: string | undefined;
 }
 
 /** The reason why a page shows no recording. */
@@ -38,7 +42,7 @@ const MISSING: PageRefusal = {
 /** Opens a recording for a page of it, if the request is admitted. */
 export async function openRecording(
   c: Context,
-  { database, addresses }: RecordingServices,
+  { config, database, addresses }: RecordingServices,
   publicationId: string,
 ): Promise<OpenedRecording | { refusal: PageRefusal }> {
   const admission = await admit(visitOf(c, addresses, { isFile: false }), addresses, () =>
@@ -50,7 +54,18 @@ export async function openRecording(
   const isSigned = addresses.access === 'signed' || (addresses.access === 'strict' && !recording.is_public);
   const source = grant.by === 'signature' ? grant.policy.source : undefined;
   const addressOf = publicationLinks(c, addresses, { isSigned, source, extraMs: recording.duration ?? 0 }).element;
-  return { recording, grant, addressOf };
+  const views = config.statistics.isEnabled ? viewsAddress(c, addresses, { recording, grant }) : undefined;
+  return { recording, grant, addressOf, views };
+}
+
+function viewsAddress(
+  c: Context,
+  { publicUrl, signer }: PublicationAddresses,
+  { recording, grant }: Pick<OpenedRecording, 'recording' | 'grant'>,
+): string {
+  const url = `${publicUrl}/watch/${recording.id}/views`;
+  const signed = grant.by === 'signature' && signer ? signer.sign(url, grant.policy) : url;
+  return rootFrom(c) + signed.slice(publicUrl.length + 1);
 }
 
 function titled(denial: Denial): PageRefusal {

@@ -9,9 +9,9 @@ import { chaptersHtml, type PlayerLinks, settingsHtml, shareHtml } from './playe
 
 /** The recording with its controls. Without scripts, each medium shows the controls of the browser. */
 export function playerHtml(player: Player, links: PlayerLinks): Html {
-  const { addressOf } = links;
+  const { addressOf, views } = links;
   const { screens, sound, imageUrl } = player;
-  return html`<section class="player" data-player aria-label="Player">
+  return html`<section class="player" data-player${views ? html` data-views="${views}"` : ''} aria-label="Player">
 <div class="screens" data-part="screens">
 ${screens.map((screen) => videoHtml(screen, player, addressOf))}
 ${screens.length === 0 && imageUrl ? html`<div class="wave"><img src="${imageUrl}" alt=""></div>` : ''}

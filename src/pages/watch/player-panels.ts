@@ -11,6 +11,8 @@ export interface PlayerLinks {
   watch?: string | undefined;
   /** The page for frames; undefined to offer no snippet. */
   embed?: string | undefined;
+  /** The address that counts a view; undefined to count none. */
+  views?: string | undefined;
 }
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];

@@ -108,13 +108,13 @@ export const watchPage = defineEndpoint({
       const headers = { ...pageHeaders(CONTENT_SECURITY_POLICY), ...(status === 401 && { 'WWW-Authenticate': BASIC }) };
       return c.html(content, status, headers);
     }
-    const { recording, grant, addressOf } = opened;
+    const { recording, grant, addressOf, views } = opened;
     const root = rootFrom(c);
     const { url } = visitOf(c, services.addresses, { isFile: false });
     const oembed = grant.by === 'reader' ? undefined : oembedUrl(services.addresses.publicUrl, url);
     // The signature of this page is for this page only.
     const embed = grant.by === 'signature' ? undefined : `${root}embed/${recording.id}`;
-    const content = recordingPage(recording, { addressOf, root, embed, oembed });
+    const content = recordingPage(recording, { addressOf, root, embed, oembed, views });
     return c.html(content, 200, pageHeaders(CONTENT_SECURITY_POLICY, grant));
   },
 });

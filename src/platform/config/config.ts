@@ -88,6 +88,8 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     /** Serves metrics without an account; off when undefined. */
     metricsPort: metricsPort(v),
     traces: tracesConfig(v),
+    /** Views are counted and shown if enabled; days begin in the time zone. */
+    statistics: { isEnabled: v.STATISTICS, timeZone: v.TZ },
     changesDays: v.CHANGES_DAYS,
     /** Webhook hosts that may have private addresses. */
     webhookHosts: v.WEBHOOK_HOSTS ?? [],

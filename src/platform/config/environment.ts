@@ -13,6 +13,7 @@ import {
 } from '../setting/value-kinds.ts';
 import { STORAGE_VARIABLES } from '../storage/backends.ts';
 import { canonicalAddress } from '../text/ip-address.ts';
+import { isTimeZone, localTimeZone } from '../text/time-zone.ts';
 
 /** A range of IP addresses with a common prefix. */
 export interface Network {
@@ -111,6 +112,8 @@ export const Environment = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url('http', 'https').optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: choice('http/protobuf', 'http/json').default('http/protobuf'),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: choice('http/protobuf', 'http/json').optional(),
+  STATISTICS: flag.default(true),
+  TZ: z.string().refine(isTimeZone).meta({ allowed: 'a time zone such as Europe/Berlin' }).default(localTimeZone()),
   CHANGES_DAYS: integer(1, 3650).default(14),
   WEBHOOK_HOSTS: namedHosts.optional(),
   LOG_LEVEL: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),

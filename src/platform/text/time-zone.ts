@@ -18,6 +18,12 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** Returns the time zone of this machine; UTC if it has no name. */
+export function localTimeZone(): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  return isTimeZone(timeZone) ? timeZone : 'UTC';
+}
+
 /** Returns the offset of a zone from UTC at an instant, in milliseconds. @throws {RangeError} unknown zone */
 export function offsetAt(instant: number, timeZone: string): number {
   const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(formatterOf(timeZone).format(instant)) ?? [];

@@ -41,6 +41,17 @@ const BYTES = Uint8Array.from(bytes(100));
 const APPENDING = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' };
 const STREAMING = { headers: { 'Last-Event-ID': '0' } };
 
+const statisticsQueries = ({ event, series }: Target) =>
+  [
+    ['episode', event],
+    ['series', series],
+    ['series', series, 'episode'],
+    ['organization', 'mh_default_org', 'episode'],
+  ].map(([type, resourceId, detailLevel]) => {
+    const times = { from: '2026-01-01T00:00:00Z', to: '2027-01-01T00:00:00Z', dataResolution: 'yearly' };
+    const parameters = { resourceId, ...times, ...(detailLevel && { detailLevel }) };
+    return { provider: { identifier: `${type}.views.sum` }, parameters };
+  });
 const paths = (all: readonly string[]): Spec[] => all.map((path) => ({ path }));
 const sends = (...all: Record<string, string>[]): Spec[] => all.map((fields) => ({ fields }));
 const plus = (...all: string[]) => all.map((more) => ({ more }));
@@ -89,6 +100,7 @@ const PLAIN = [
     'GET /lti/login',
     'GET /lti/start',
     'GET /watch/assets/:name',
+    'POST /watch/:publication_id/views',
     'GET /embed/:publication_id',
   ],
   ...['GET /publications/:publication_id/:element_id/:filename', 'GET /feeds/rss/2.0/series/:series_id'],
@@ -207,6 +219,14 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
         fields: { url: `http://inlet.test/${address}` },
       }),
     ),
+
+  'GET /api/statistics/providers': () => plus('?withparameters=true'),
+  'GET /api/statistics/providers/:provider_id': () =>
+    paths(['episode', 'series', 'organization'].map((type) => `/api/statistics/providers/${type}.views.sum`)),
+  'POST /api/statistics/data/query': (t) =>
+    statisticsQueries(t).map((query) => ({ fields: { data: JSON.stringify([query]) } })),
+  'POST /api/statistics/data/export.csv': (t) =>
+    statisticsQueries(t).map((query) => ({ fields: { data: JSON.stringify(query) } })),
 
   'PATCH /uploads/:upload_id': () => [{ headers: APPENDING, body: BYTES }],
   'POST /uploads/:upload_id': () =>

@@ -5,6 +5,7 @@ import { lockHolder } from '#editing/editor-locks.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { publicationsOfEvents } from '#publications/publication.queries.ts';
 import type { Publication, PublicationElement } from '#publications/publication.ts';
+import { allViews } from '#statistics/views/time-series.queries.ts';
 
 const MOST_CHANGES = 300;
 const MOST_WORKFLOWS = 20;
@@ -73,6 +74,7 @@ function eventFacts(db: Queryable, id: string) {
     .selectFrom('events')
     .select(['id', 'title', 'series_id', 'series_title', 'presenters', 'creator', 'start_date'])
     .select(['duration', 'processing_state', 'status', 'agent_id', 'recording_state', 'inserted_at'])
+    .select(allViews.as('views'))
     .where('id', '=', id)
     .executeTakeFirst();
 }

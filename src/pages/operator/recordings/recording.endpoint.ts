@@ -104,6 +104,7 @@ function factsOf(
     ],
     ['Presenters', event.presenters.join(', ')],
     ['Created by', event.creator],
+    ['Views', event.views === 0 ? '' : String(event.views)],
     [
       'Capture agent',
       event.agent_id === ''

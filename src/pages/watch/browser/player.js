@@ -12,6 +12,7 @@ import { startTime } from './start-time.js';
 import { addStreams } from './streams.js';
 import { synchronise } from './synchronise.js';
 import { showTimelinePreview } from './timeline.js';
+import { countView } from './view-count.js';
 
 /** Gives pictures side by side the same height. */
 function balancePictures() {
@@ -51,5 +52,6 @@ for (const player of document.querySelectorAll('[data-player]')) {
   addOtherScreens(parts);
   showCaptions(parts);
   addKeys(parts);
+  countView(parts);
   showTimelinePreview(parts, showChapters(parts));
 }
