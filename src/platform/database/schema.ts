@@ -216,6 +216,12 @@ export interface Event {
   write_roles: Generated<string[]>;
 }
 
+export interface EventView {
+  event_id: string;
+  hour: Timestamp;
+  views: number;
+}
+
 export interface FurtherRecording {
   event_id: string;
   of_event: string;
@@ -244,6 +250,11 @@ export interface LaneSetting {
 export interface NonceKey {
   key: Buffer;
   singleton: Generated<boolean>;
+}
+
+export interface OrganizationView {
+  hour: Timestamp;
+  views: number;
 }
 
 export interface PlaylistAcl {
@@ -598,11 +609,13 @@ export interface DB {
   event_acl: EventAcl;
   event_catalogs: EventCatalog;
   event_documents: EventDocument;
+  event_views: EventView;
   events: Event;
   further_recordings: FurtherRecording;
   idempotency_keys: IdempotencyKey;
   lane_settings: LaneSetting;
   nonce_key: NonceKey;
+  organization_views: OrganizationView;
   playlist_acl: PlaylistAcl;
   playlist_entries: PlaylistEntry;
   playlists: Playlist;
