@@ -144,8 +144,8 @@ async function endClaim(workflow: LockedWorkflow, step: Step, change: PlainEndin
   if (step.hasPieces && isFinal(change)) await dropPieces(workflow.trx, workflow.id);
   const reason = 'reason' in change && { reason: change.reason };
   workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
-  if (change.kind === 'succeeded') scheduleNext(workflow);
-  if (change.kind === 'failed') fail(workflow, change.reason);
+  if (change.kind === 'succeeded' || (change.kind === 'failed' && step.optional)) scheduleNext(workflow);
+  else if (change.kind === 'failed') fail(workflow, change.reason);
 }
 
 type PlainEnding = Exclude<Ending, { kind: 'divided' }>;

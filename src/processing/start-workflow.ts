@@ -68,6 +68,7 @@ export async function startWorkflow(trx: Transaction, start: WorkflowStart): Pro
         on_failure: position >= operations.length,
         max_attempts: operation.retries + 1,
         time_limit_ms: operation.time_limit,
+        optional: operation.optional,
       })),
     )
     .execute();

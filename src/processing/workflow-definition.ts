@@ -98,6 +98,8 @@ const OperationSchema = z.strictObject({
   /** Further attempts after a transient error. */
   retries: z.number().int().min(0).max(50).default(8),
   time_limit: duration.default(6 * UNIT_MS.h),
+  /** True if the workflow continues after the operation has failed for good. */
+  optional: z.boolean().default(false),
   configuration: z.record(identifier, scalar).default({}),
 });
 

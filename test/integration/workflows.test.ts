@@ -106,6 +106,17 @@ test('a permanent failure ends the workflow FAILED and keeps the reason and the 
   expect(operations).toMatchObject([{ state: 'failed', ...why }, { state: 'stopped' }]);
 });
 
+test('a workflow continues after an optional operation has failed, and keeps its reason', async () => {
+  const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'noop'], { optional: true });
+  const why = { reason: 'The key is wrong.', log: '' };
+  await end(await claimFirst(workflowId), { kind: 'failed', ...why });
+  expect(await states(workflowId)).toEqual(['failed', 'ready']);
+  expect(await processingState(database, eventId)).toBe('RUNNING');
+  await end(await claimFirst(workflowId), { kind: 'failed', ...why });
+  expect(await processingState(database, eventId)).toBe('SUCCEEDED');
+  expect(await operationsOf(database, workflowId)).toMatchObject([{ ...why }, { state: 'failed', ...why }]);
+});
+
 test('a paused workflow goes on when it is resumed, and only then', async () => {
   const { eventId, workflowId } = await startTestWorkflow(database, ['noop', 'pause', 'noop']);
   await end(await claimFirst(workflowId), SUCCEEDED);

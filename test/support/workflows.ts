@@ -11,15 +11,15 @@ export const AT_ONCE: OutageWait = { signal: AbortSignal.abort(), onWait: () => 
 export async function startTestWorkflow(
   database: Database,
   operations: string[] = ['noop'],
-  options: { retries?: number; timeLimit?: string; configuration?: Record<string, string> } = {},
+  options: { retries?: number; timeLimit?: string; configuration?: Record<string, string>; optional?: boolean } = {},
 ): Promise<{ eventId: string; workflowId: number }> {
-  const { retries = 0, timeLimit = '1m', configuration = {} } = options;
+  const { retries = 0, timeLimit = '1m', configuration = {}, optional = false } = options;
   const definition = parseDefinition(
     'test.yaml',
     JSON.stringify({
       id: 'test',
       title: 'Test',
-      operations: operations.map((operation) => ({ operation, retries, time_limit: timeLimit })),
+      operations: operations.map((operation) => ({ operation, retries, time_limit: timeLimit, optional })),
     }),
   );
   const eventId = randomUUID();

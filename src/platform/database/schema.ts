@@ -563,6 +563,7 @@ export interface WorkflowOperation {
   not_before: Generated<Timestamp>;
   on_failure: Generated<boolean>;
   operation: string;
+  optional: Generated<boolean>;
   parent_id: number | null;
   piece: Json | null;
   position: number;
