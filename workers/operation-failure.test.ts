@@ -47,6 +47,11 @@ test('the pauses grow to a minute, and attempts do not matter', () => {
   expect(pauses).toEqual([2, 4, 8, 16, 32, 60, 60]);
 });
 
+test('a server that asks for a longer pause gets it', () => {
+  const busy = Object.assign(new Error('Busy.'), { ours: true, againInMs: 120_000 });
+  expect(failureChange(claim(9), busy)).toMatchObject({ kind: 'deferred', reason: 'Busy.', delayMs: 120_000 });
+});
+
 test.each([
   ['a full disk', coded('ENOSPC'), /disk of the service is full/],
   [

@@ -45,7 +45,7 @@ const LONGEST_DEFERRAL_MS = 60_000;
 /**
  * Decides what an error means for the operation. Permanent errors, the time limit and the last attempt fail it. Other
  * errors are retried after a pause that doubles each time. Errors of the service use up no attempt and are retried
- * without end.
+ * without end, after the pause that another server has asked for (`againInMs`).
  *
  * @param error undefined when the time limit was reached
  */
@@ -64,7 +64,10 @@ export function failureChange(
   if (permanent) return { kind: 'failed', operationId, token, reason, log };
   const outage = infrastructureError(error);
   if (outage !== undefined) {
-    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** claim.deferrals, LONGEST_DEFERRAL_MS);
+    const delayMs = Math.max(
+      Math.min(FIRST_DELAY_MS * 2 ** claim.deferrals, LONGEST_DEFERRAL_MS),
+      requestedPauseMs(error),
+    );
     return { kind: 'deferred', operationId, token, reason: outage, log, delayMs };
   }
   if (attempt >= Math.min(maxAttempts, attemptLimit(error))) {
@@ -72,6 +75,10 @@ export function failureChange(
   }
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS);
   return { kind: 'retried', operationId, token, reason, log, delayMs };
+}
+
+function requestedPauseMs(error: unknown): number {
+  return error instanceof Error && 'againInMs' in error && typeof error.againInMs === 'number' ? error.againInMs : 0;
 }
 
 /** Returns after how many attempts the recording itself counts as the cause. */

@@ -18,7 +18,7 @@ const LOOK_MS = 10_000;
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
   const { config, log, processName: name, pulse } = context;
   const programs = await programsIn(config.operations.commandsDir);
-  await loadDefinitions(config.workflowsDir, operationCheck(new Set(operations.keys()), programs));
+  await loadDefinitions(config.workflowsDir, { faultOf: operationCheck(new Set(operations.keys()), programs) });
   const tools = await locateTools(config);
   if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED_TOOLS_WARNING);
   await requireEncoders(tools);

@@ -37,12 +37,23 @@ test.each<[name: string, configuration: Record<string, string>, operations: stri
   [USUAL, { flagForReview: 'true' }, [...PREPARE, 'pause', 'publish']],
   [USUAL, { flagForReview: 'true', straightToPublishing: 'false' }, [...PREPARE, 'pause', 'publish internal']],
 ])('%s with %j consists of %j', async (name, values, operations) => {
-  const definition = (await loadDefinitions(undefined)).resolve(name);
+  const definition = (await loadDefinitions(undefined, { unavailable: ['transcribe'] })).resolve(name);
   const configuration = { ...definition.configuration, ...values };
   const taken = definition.operations.filter((each) => !each.if || each.if.test(configuration));
   expect(taken.map((each) => [each.operation, each.configuration.channel].filter(Boolean).join(' '))).toEqual(
     operations,
   );
+});
+
+test('captions of the speech are written after the publication, where the site has a service for that', async () => {
+  const definitions = await loadDefinitions(undefined);
+  for (const id of ['fast', 'publish', USUAL]) {
+    const last = definitions.resolve(id).operations.at(-1);
+    expect(last, id).toMatchObject({ operation: 'transcribe', optional: true });
+    expect(last?.if?.test({ transcribe: 'false', publishToEngage: 'true' })).toBe(false);
+  }
+  expect(definitions.knows('transcribe')).toBe(true);
+  expect((await loadDefinitions(undefined, { unavailable: ['transcribe'] })).knows('transcribe')).toBe(false);
 });
 
 describe('a definition', () => {

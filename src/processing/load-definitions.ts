@@ -10,6 +10,12 @@ export const DEFAULT_WORKFLOW = 'schedule-and-upload';
 /** Returns an error of an operation and the path of the value that it concerns; undefined without one. */
 export type OperationCheck = (operation: OperationDefinition) => { path: string[]; message: string } | undefined;
 
+interface LoadOptions {
+  faultOf?: OperationCheck | undefined;
+  /** Operations that need a service which the site has not configured. They are left out. */
+  unavailable?: readonly string[] | undefined;
+}
+
 /** The workflow definitions of this installation. */
 export interface WorkflowDefinitions {
   all(): WorkflowDefinition[];
@@ -26,14 +32,15 @@ export interface WorkflowDefinitions {
  */
 export async function loadDefinitions(
   workflowsDir: string | undefined,
-  faultOf?: OperationCheck,
+  { faultOf, unavailable = [] }: LoadOptions = {},
 ): Promise<WorkflowDefinitions> {
   const definitions = new Map<string, WorkflowDefinition>();
   const names = new Map<string, WorkflowDefinition>();
   for (const folder of workflowsDir ? [BUILT_IN, workflowsDir] : [BUILT_IN]) {
     const files = new Map<string, string>();
     for (const { file, source } of await readYamlFolder('WORKFLOWS_DIR', folder)) {
-      const definition = parseDefinition(file, source, faultOf);
+      const definition = availablePart(parseDefinition(file, source, faultOf), unavailable);
+      if (!definition) continue;
       for (const alias of definitions.get(definition.id)?.aliases ?? []) names.delete(alias);
       definitions.set(definition.id, definition);
       for (const name of [definition.id, ...definition.aliases]) {
@@ -63,4 +70,10 @@ export function parseDefinition(file: string, source: string, faultOf?: Operatio
     });
   }
   return data;
+}
+
+/** Returns a definition without some operations, or undefined if it has no other. */
+function availablePart(definition: WorkflowDefinition, names: readonly string[]): WorkflowDefinition | undefined {
+  const operations = definition.operations.filter(({ operation }) => !names.includes(operation));
+  return operations.length > 0 ? { ...definition, operations } : undefined;
 }

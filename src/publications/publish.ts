@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { recordChanges } from '#changes/record-changes.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
+import type { PublicationElement } from '#platform/database/schema.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
 import { INTERNAL_CHANNEL } from './publication.ts';
 
@@ -74,6 +75,38 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
   });
 }
 
+/** Captions to be added to a publication, in a stored file. */
+export interface AddedCaptions extends Omit<Insertable<PublicationElement>, 'position' | 'kind' | 'publication_id'> {
+  /** Null to add them to the elements that are prepared for publication. */
+  publicationId: string | null;
+  /** The tags of captions that these replace. */
+  replacedTags: readonly (readonly string[])[];
+}
+
+/** Adds captions to a publication, which stays as it is otherwise. If it has just been retracted, releases their object. */
+export async function addCaptions(trx: Transaction, added: AddedCaptions): Promise<void> {
+  const { publicationId, replacedTags, ...element } = added;
+  const publications = trx
+    .selectFrom('publications')
+    .select(['id', 'channel'])
+    .where('event_id', '=', element.event_id);
+  const publication =
+    publicationId === null ? undefined : await publications.where('id', '=', publicationId).executeTakeFirst();
+  if (publicationId !== null && !publication) return releaseObjects(trx, [element.object_key]);
+  const isInPlace = sql<boolean>`event_id = ${element.event_id} AND publication_id IS NOT DISTINCT FROM ${publicationId}
+    AND kind = 'attachment' AND flavor = ${element.flavor}`;
+  for (const tags of replacedTags) {
+    const hasTags = sql<boolean>`tags = ${[...tags]}::text[]`;
+    const replaced = trx.deleteFrom('publication_elements').where(isInPlace).where(hasTags);
+    await releaseElements(trx, await replaced.returning('object_key').execute());
+  }
+  const position = sql<number>`(SELECT coalesce(max(position) + 1, 0) FROM publication_elements WHERE ${isInPlace})`;
+  const row = { ...element, kind: 'attachment', publication_id: publicationId, position };
+  await trx.insertInto('publication_elements').values(row).execute();
+  if (publication)
+    await recordPublished(trx, publication.id, { eventId: element.event_id, ...publication }, { renewed: true });
+}
+
 /** Returns the channels on which an event is published. */
 export async function channelsOf(database: Queryable, eventId: string): Promise<string[]> {
   const publications = database.selectFrom('publications').select('channel').where('event_id', '=', eventId);
@@ -119,7 +152,7 @@ async function hasMedia(trx: Transaction, publicationId: string): Promise<boolea
 function recordPublished(
   trx: Transaction,
   publication: string,
-  { eventId, channel }: PublishRequest,
+  { eventId, channel }: Pick<PublishRequest, 'eventId' | 'channel'>,
   more: { renewed?: true; partial?: true; completed?: true } = {},
 ): Promise<void> {
   const data = { publication, channel, ...more };

@@ -7,6 +7,7 @@ import { inspect } from './inspect.ts';
 import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
 import { publish, republish, retract } from './publish.ts';
+import { transcribe } from './transcribe.ts';
 
 /** Does nothing. Used to measure the workflow engine and to try out workflow definitions. */
 export const noop: Operation = {
@@ -22,4 +23,8 @@ export const operations: ReadonlyMap<string, Operation> = new Map(
   [inspect, cut, encode, preview, editorPreview, captions, publish, republish, retract, command, noop].map(
     (operation) => [operation.name, operation],
   ),
+  [inspect, cut, encode, preview, captions, publish, republish, retract, transcribe, command, noop].map((operation) => [
+    operation.name,
+    operation,
+  ]),
 );

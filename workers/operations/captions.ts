@@ -4,6 +4,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import { cutCaptions, readCaptions } from '#platform/media/captions.ts';
 import { type KeptPart, lengthOf } from '#platform/media/cutting.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
+import { isSameLanguage } from '#platform/speech/transcript.ts';
 import { CAPTIONS, CHAPTERS, flavorOf } from '#publications/publication.ts';
 import type { Operation } from './operation.ts';
 import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './prepared-elements.ts';
@@ -13,7 +14,8 @@ const MAX_BYTES = 2 ** 24;
 const UNREADABLE = 'the file is not WebVTT or SubRip, or has no captions.';
 const TOO_LARGE = `the file is larger than ${MAX_BYTES / 2 ** 20} MiB.`;
 
-type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];
+/** Captions or chapters, as a client sent them or an operation made them. */
+export type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];
 
 /**
  * Converts the captions and chapters that clients sent to WebVTT, with times that match the cut. Unreadable ones are left
@@ -23,7 +25,7 @@ export const captions: Operation = {
   name: 'captions',
   lane: 'light',
   async run({ eventId, workflowId, database, folder, log, open, store }) {
-    const tracks = await captionTracks(database, eventId);
+    const tracks = withoutReplaced(await captionTracks(database, eventId));
     const parts = timelineOf(await sourceTracks(database, eventId));
     const elements: PreparedElement[] = [];
     const warnings = new Map<string, string[]>();
@@ -49,10 +51,11 @@ export const captions: Operation = {
   },
 };
 
-function captionTracks(database: Database, eventId: string) {
+/** Returns the captions and chapters of an event, in order. */
+export function captionTracks(database: Database, eventId: string) {
   return database
     .selectFrom('tracks')
-    .select(['id', 'position', 'flavor', 'tags', 'size', 'object_key'])
+    .select(['id', 'position', 'flavor', 'tags', 'size', 'object_key', 'made_by'])
     .where('event_id', '=', eventId)
     .where('is_media', '=', false)
     .where((eb) =>
@@ -65,13 +68,41 @@ function captionTracks(database: Database, eventId: string) {
     .execute();
 }
 
+/** Leaves out generated captions in languages in which a client has sent captions. */
+function withoutReplaced(tracks: readonly CaptionTrack[]): CaptionTrack[] {
+  return tracks.filter(({ made_by, tags }) => {
+    const language = languageIn(tags);
+    return !isTranscript({ made_by }) || !language || !hasCaptionsIn(language, tracks);
+  });
+}
+
+/** The beginning of the makers of transcripts. */
+export const TRANSCRIBE = 'transcribe';
+
+/** Returns true if the operation `transcribe` made a track. */
+export function isTranscript({ made_by }: { made_by: string | null }): boolean {
+  return made_by?.startsWith(`${TRANSCRIBE} `) ?? false;
+}
+
+/** Returns true if captions in a language exist that are not generated here. */
+export function hasCaptionsIn(language: string, tracks: readonly CaptionTrack[]): boolean {
+  return tracks.some((track) => {
+    const own = languageIn(tagsOf(track));
+    return !isTranscript(track) && nameOf(track) === 'captions' && own !== undefined && isSameLanguage(own, language);
+  });
+}
+
 /** Returns the kept parts of the longest track, which sets the timeline; undefined if all of it is kept. */
-function timelineOf(tracks: readonly SourceTrack[]): KeptPart[] | undefined {
+export function timelineOf(tracks: readonly SourceTrack[]): KeptPart[] | undefined {
   const lengths = tracks.map(({ kept, duration }) => (kept ? lengthOf(kept) : (duration ?? 0)));
   return tracks[lengths.indexOf(Math.max(...lengths))]?.kept ?? undefined;
 }
 
-function factsOf(track: CaptionTrack, others: readonly { filename: string }[]) {
+/** Returns how captions or chapters are published. */
+export function factsOf(
+  track: Pick<CaptionTrack, 'position' | 'flavor' | 'tags'>,
+  others: readonly { filename: string }[],
+) {
   const tags = tagsOf(track);
   const language = languageIn(tags)
     ?.replaceAll(/[^A-Za-z0-9-]+/g, '-')
@@ -97,7 +128,7 @@ function nameOf({ flavor }: Pick<CaptionTrack, 'flavor'>): 'chapters' | 'caption
  * Returns the client's tags, which name the language and the author. Older clients name them in flavors like
  * `captions/vtt+de`.
  */
-function tagsOf({ flavor, tags }: CaptionTrack): string[] {
+function tagsOf({ flavor, tags }: Pick<CaptionTrack, 'flavor' | 'tags'>): string[] {
   const [, automatic, language] = /^captions\/[a-z]+\+(auto-)?([A-Za-z0-9_-]+)$/.exec(flavor) ?? [];
   const own = tags.filter((tag) => tag !== 'archive');
   if (!language || languageIn(own)) return own;

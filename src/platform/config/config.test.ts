@@ -99,10 +99,16 @@ describe('secrets', () => {
     { REDIS_URL: `rediss://cache/1?password=${SECRET}` },
     { ADMIN_PASSWORD: SECRET },
     { URL_SIGNING_SECRET: SECRET },
+    { TRANSCRIBE_URL: 'http://speech:8000', TRANSCRIBE_KEY: SECRET },
   ])('the configuration in the log shows no secret: %j', (environment) => {
     const loaded = loadConfig(environment);
     expect(JSON.stringify(loaded)).toContain(SECRET);
     expect(JSON.stringify(describeConfig(loaded))).not.toContain(SECRET);
+  });
+
+  test('a wrong TRANSCRIBE_KEY is refused without showing it', () => {
+    const sentence = new RegExp(`^TRANSCRIBE_KEY is (?!.*${SECRET}).*; allowed is a key of printable ASCII`);
+    expect(() => loadConfig({ TRANSCRIBE_KEY: `${SECRET}\n` })).toThrow(sentence);
   });
 
   const WRONG = [

@@ -96,7 +96,11 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     workflowsDir: v.WORKFLOWS_DIR && resolve(v.WORKFLOWS_DIR),
     metadataDir: v.METADATA_DIR && resolve(v.METADATA_DIR),
     /** `commandsDir` holds the site's programs that workflows may run; `maxFileBytes` limits what these write. */
-    operations: { commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR), maxFileBytes: v.MAX_UPLOAD_BYTES },
+    operations: {
+      commandsDir: v.COMMANDS_DIR && resolve(v.COMMANDS_DIR),
+      maxFileBytes: v.MAX_UPLOAD_BYTES,
+      transcription: transcriptionSettings(v),
+    },
     /** Folder with a built recorder for browsers. */
     studioDir: v.STUDIO_DIR && resolve(v.STUDIO_DIR),
     /** Folder with a built video editor. */
@@ -134,10 +138,17 @@ function uploadSettings(v: Variables) {
   };
 }
 
+/** Without an address, nothing is transcribed. `language` is detected when undefined. */
+function transcriptionSettings(v: Variables) {
+  if (!v.TRANSCRIBE_URL) return undefined;
+  const { TRANSCRIBE_KEY: key, TRANSCRIBE_MODEL: model, TRANSCRIBE_LANGUAGE: language } = v;
+  return { url: v.TRANSCRIBE_URL, key, model, language };
+}
+
 function wrongValue(given: Record<string, string | undefined>, name: string): ConfigError {
   const field: z.ZodType = Environment.shape[name as keyof Variables];
   const text = given[name] ?? '';
-  const open = !/PASSWORD|SECRET|_URL$/.test(name) && !text.includes('@') && !URL.canParse(text);
+  const open = !/PASSWORD|SECRET|_KEY$|_URL$/.test(name) && !text.includes('@') && !URL.canParse(text);
   const value = open ? text : redact(text);
   return new ConfigError(`${name} is ${JSON.stringify(value)}; allowed is ${describeAllowed(field)}.`);
 }
@@ -191,6 +202,7 @@ function needed(name: string, value: string | undefined): string {
 
 /** Returns the configuration without passwords and secrets, for the log. */
 export function describeConfig(config: Config): Record<string, unknown> {
+  const { transcription } = config.operations;
   return {
     ...config,
     databaseUrl: config.databaseUrl && redact(config.databaseUrl),
@@ -198,5 +210,6 @@ export function describeConfig(config: Config): Record<string, unknown> {
     storage: config.storage.name,
     admin: { ...config.admin, password: '[redacted]' },
     urlSigning: { ...config.urlSigning, ...(config.urlSigning.secret && { secret: '[redacted]' }) },
+    operations: { ...config.operations, transcription: transcription && { ...transcription, key: '[redacted]' } },
   };
 }

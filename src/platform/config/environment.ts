@@ -4,9 +4,11 @@ import {
   choice,
   flag,
   integer,
+  language,
   listOf,
   namedHosts,
   origins,
+  serverUrl,
   text,
   url,
   urlOrFile,
@@ -101,6 +103,14 @@ export const Environment = z.object({
   WORKFLOWS_DIR: text.optional(),
   METADATA_DIR: text.optional(),
   COMMANDS_DIR: text.optional(),
+  TRANSCRIBE_URL: serverUrl.optional(),
+  TRANSCRIBE_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/)
+    .meta({ allowed: 'a key of printable ASCII characters without spaces' })
+    .optional(),
+  TRANSCRIBE_MODEL: text.default('whisper-1'),
+  TRANSCRIBE_LANGUAGE: language.optional(),
   STUDIO_DIR: text.optional(),
   EDITOR_DIR: text.optional(),
   TRUSTED_PROXIES: networks.optional(),

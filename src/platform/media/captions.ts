@@ -62,6 +62,35 @@ export function cutCaptions(captions: string, parts: readonly KeptPart[]): strin
   return hasCues(left) ? left : undefined;
 }
 
+/** A text of captions. Times are in milliseconds. */
+export interface Cue {
+  begin: number;
+  end: number;
+  text: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', nbsp: ' ', lrm: '', rlm: '', amp: '&' };
+
+/** Returns the plain texts of captions, without markup. @param captions WebVTT from `readCaptions` */
+export function captionCues(captions: string): Cue[] {
+  return captions.split(/\n{2,}/).flatMap((block) => {
+    const cue = cueIn(block);
+    if (!cue) return [];
+    const marked = cue.text.join('\n').replaceAll(/<[^<>]*>/g, '');
+    const text = marked.replaceAll(/&(lt|gt|nbsp|lrm|rlm|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
+    return [{ begin: cue.begin, end: cue.end, text }];
+  });
+}
+
+/** Returns WebVTT with a plain text in each cue. */
+export function writeCaptions(cues: readonly Cue[]): string {
+  const blocks = cues.map(({ begin, end, text }) => {
+    const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    return `${formatTime(begin)} --> ${formatTime(end)}\n${escaped}`;
+  });
+  return `${['WEBVTT', ...blocks].join('\n\n')}\n`;
+}
+
 /** Returns a function that maps a time of the recording to one of the cut. */
 function movedTo(parts: readonly KeptPart[]): (at: number) => number {
   const places = placesOf(parts);

@@ -21,6 +21,18 @@ export const url = (...schemes: string[]) =>
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)))
     .meta({ allowed: `a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}` });
 
+/** An address of a server, without a user and a password. */
+export const serverUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:\/\/[^/@]+(\/|$)/.test(new URL(text).href))
+  .meta({ allowed: 'a URL that starts with http:// or https://, without a user and a password' });
+
+/** A language tag such as `de` or `en-GB`. */
+export const language = z
+  .string()
+  .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
+  .meta({ allowed: 'a language tag such as de or en-GB' });
+
 /** Without a password, which fetch rejects. */
 export const urlOrFile = z
   .string()
