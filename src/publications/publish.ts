@@ -4,6 +4,7 @@ import { recordChanges } from '#changes/record-changes.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
+import { saveCaptionWords } from './caption-words.ts';
 import { INTERNAL_CHANNEL } from './publication.ts';
 
 const PAGE = 'text/html';
@@ -77,6 +78,8 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
 
 /** Captions to be added to a publication, in a stored file. */
 export interface AddedCaptions extends Omit<Insertable<PublicationElement>, 'position' | 'kind' | 'publication_id'> {
+  /** The content of the file: WebVTT. */
+  text: string;
   /** Null to add them to the elements that are prepared for publication. */
   publicationId: string | null;
   /** The tags of captions that these replace. */
@@ -85,7 +88,7 @@ export interface AddedCaptions extends Omit<Insertable<PublicationElement>, 'pos
 
 /** Adds captions to a publication, which stays as it is otherwise. If it has just been retracted, releases their object. */
 export async function addCaptions(trx: Transaction, added: AddedCaptions): Promise<void> {
-  const { publicationId, replacedTags, ...element } = added;
+  const { publicationId, replacedTags, text, ...element } = added;
   const publications = trx
     .selectFrom('publications')
     .select(['id', 'channel'])
@@ -103,6 +106,7 @@ export async function addCaptions(trx: Transaction, added: AddedCaptions): Promi
   const position = sql<number>`(SELECT coalesce(max(position) + 1, 0) FROM publication_elements WHERE ${isInPlace})`;
   const row = { ...element, kind: 'attachment', publication_id: publicationId, position };
   await trx.insertInto('publication_elements').values(row).execute();
+  await saveCaptionWords(trx, { elementId: element.id, eventId: element.event_id }, text);
   if (publication)
     await recordPublished(trx, publication.id, { eventId: element.event_id, ...publication }, { renewed: true });
 }

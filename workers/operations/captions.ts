@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '#platform/database/kysely.ts';
@@ -5,6 +6,7 @@ import { cutCaptions, readCaptions } from '#platform/media/captions.ts';
 import { type KeptPart, lengthOf } from '#platform/media/cutting.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import { isSameLanguage } from '#platform/speech/transcript.ts';
+import { saveCaptionWords } from '#publications/caption-words.ts';
 import { CAPTIONS, CHAPTERS, flavorOf } from '#publications/publication.ts';
 import type { Operation } from './operation.ts';
 import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './prepared-elements.ts';
@@ -28,6 +30,7 @@ export const captions: Operation = {
     const tracks = withoutReplaced(await captionTracks(database, eventId));
     const parts = timelineOf(await sourceTracks(database, eventId));
     const elements: PreparedElement[] = [];
+    const texts = new Map<string, string>();
     const warnings = new Map<string, string[]>();
     for (const track of tracks) {
       const tooLarge = track.size > MAX_BYTES;
@@ -40,13 +43,16 @@ export const captions: Operation = {
       const facts = factsOf(track, elements);
       const path = join(folder, facts.filename);
       await writeFile(path, kept);
-      elements.push({ ...facts, stored: await store(path, CAPTIONS_TYPE) });
+      const id = randomUUID();
+      elements.push({ ...facts, id, stored: await store(path, CAPTIONS_TYPE) });
+      if (facts.flavor === CAPTIONS) texts.set(id, kept);
     }
     return async (trx) => {
       for (const [id, sentences] of warnings) {
         await trx.updateTable('tracks').set({ warnings: sentences }).where('id', '=', id).execute();
       }
       await replacePrepared(trx, { eventId, workflowId }, 'captions', elements);
+      for (const [elementId, text] of texts) await saveCaptionWords(trx, { elementId, eventId }, text);
     };
   },
 };

@@ -76,6 +76,8 @@ test('a published recording gets the speech as captions, marked as generated', a
   ]);
   expect(server.heard[0]?.lengthMs).toBeCloseTo(2000, -2);
   const text = 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHello &amp; &lt;welcome&gt;.\n';
+  const words = database.selectFrom('caption_words').select('words').where('event_id', '=', eventId);
+  expect(await words.execute()).toEqual([{ words: "'hello' 'welcome'" }]);
   const shown = { tags: TAGS, filename: 'captions-en.vtt', isPublished: true, text };
   expect(await captionsOf(eventId)).toEqual([shown]);
   const track = (await tracksOf(eventId)).at(-1);
@@ -91,6 +93,7 @@ test('a published recording gets the speech as captions, marked as generated', a
   await published(eventId);
   await run(eventId);
   expect([server.heard.length, await captionsOf(eventId)]).toEqual([1, [shown]]);
+  expect(await words.execute()).toEqual([{ words: "'hello' 'welcome'" }]);
 
   // Other settings make another transcript, which replaces this one.
   server.answer(() => spoken('Bonjour.'));

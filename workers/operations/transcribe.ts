@@ -231,7 +231,7 @@ async function addTranscript(
         size,
         sha256,
       };
-      await addCaptions(trx, { ...element, publicationId, replacedTags });
+      await addCaptions(trx, { ...element, publicationId, replacedTags, text: text ?? '' });
     }
   };
 }

@@ -9,11 +9,12 @@ import {
   endOfPeriod,
   equals,
   type Filter,
-  hasWordsOf,
+  hasWordsOfEither,
   isOneOf,
   type ListedResource,
   utcInstant,
 } from '#platform/http/list/index.ts';
+import { CAPTION_WORDS } from '#publications/caption-words.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import type { EventQuery } from './event.schemas.ts';
 import { type EventRow, eventJson, loadExtras, shownEvent, storedStatus } from './event-json.ts';
@@ -94,7 +95,7 @@ export const EVENT_LIST: ListedResource<EventRow> = {
     agent_id: {
       condition: ([value]) => ({ ...hasValue(column('agent_id'), value), inOrderOf: { technical_start: 'value' } }),
     },
-    textFilter: hasWordsOf(column('search_text')),
+    textFilter: hasWordsOfEither('events', column('search_text'), CAPTION_WORDS),
   },
   filtersSince: {
     ...CORE.filtersSince,

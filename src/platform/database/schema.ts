@@ -57,6 +57,12 @@ export interface CalendarChange {
   id: Generated<number>;
 }
 
+export interface CaptionWord {
+  element_id: string;
+  event_id: string;
+  words: string;
+}
+
 export interface CaptureAgent {
   configuration: Generated<Json>;
   forgotten: Generated<boolean>;
@@ -597,6 +603,7 @@ export interface DB {
   agent_accounts: AgentAccount;
   attachments: Attachment;
   calendar_changes: CalendarChange;
+  caption_words: CaptionWord;
   capture_agents: CaptureAgent;
   changes: Change;
   changes_counter: ChangesCounter;

@@ -13,6 +13,7 @@ import {
 } from './list-statements.ts';
 import {
   type Check,
+  driverOf,
   type Entry,
   type IndexedList,
   indexedList,
@@ -162,7 +163,7 @@ function chooseDrivers(
 /** Finds rows by the chosen tests and those that an index serves. */
 function splitTests({ served, checked }: IndexedList, chosen: readonly Check[]): Drivers {
   return {
-    drivers: [...served, ...chosen.map(({ test }) => test)],
+    drivers: [...served, ...chosen.map(driverOf)],
     others: checked.filter((check) => !chosen.includes(check)).map(({ test }) => test),
   };
 }

@@ -4,6 +4,7 @@ export {
   type Condition,
   type Criterion,
   containsWords,
+  driverOf,
   type Entry,
   hasValue,
   type Key,

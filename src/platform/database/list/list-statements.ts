@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Criterion, Entry, IndexedList, Key, Order, Part, Position, Slice, Term } from './listing.ts';
-import { allOf } from './listing.ts';
+import { allOf, driverOf } from './listing.ts';
 
 /** The columns of a key, as `selectKey` names them. */
 type Row = Record<`k${number}`, string>;
@@ -195,7 +195,7 @@ export async function walkOrder<Shown>(
 
 /** Returns the number of rows of a list by the planner's estimate. */
 export async function estimateRows(list: IndexedList): Promise<number> {
-  const tests = [...list.served, ...list.checked.map(({ test }) => test)];
+  const tests = [...list.served, ...list.checked.map(driverOf)];
   const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`
     EXPLAIN (FORMAT JSON) SELECT FROM ${sql.table(list.table)} WHERE ${allOf(tests)}`.execute(list.database);
   return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;

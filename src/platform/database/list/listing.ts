@@ -28,6 +28,8 @@ export interface Position {
 /** A test that rows of a list must pass. */
 export interface Condition {
   test: Expression<SqlBool>;
+  /** The same test in a form that finds its matches by indexes, where `test` is for single rows. */
+  driver?: Expression<SqlBool> | undefined;
   /** True when finding its matches by an index is expensive even if they are few. */
   costly?: boolean;
   /** True when its matches are few for any value. */
@@ -103,7 +105,7 @@ export interface Part<Shown = unknown> {
   total: Total;
 }
 
-export interface Check extends Pick<Condition, 'test' | 'costly' | 'few'> {
+export interface Check extends Pick<Condition, 'test' | 'driver' | 'costly' | 'few'> {
   /** True when an index has its matches among the served rows, though not in the order of the list. */
   amongServed?: boolean;
 }
@@ -123,7 +125,7 @@ export interface IndexedList<Shown = unknown> extends Pick<Listing, 'table' | 'o
 /** Determines which conditions of a listing an index can serve. */
 export function indexedList<Shown>(database: Queryable, listing: Listing<Shown>): IndexedList<Shown> {
   const { table, order, isDefaultOrder, groups, access } = listing;
-  const conditions: Condition[] = groups.length > 1 ? [anyOf(groups)] : groups.flat();
+  const conditions: Condition[] = groups.length > 1 ? [anyOf(table, groups)] : groups.flat();
   const name = isDefaultOrder ? DEFAULT : onlyCriterion(order);
   const serving = (each: Condition) => (name === undefined ? undefined : servings(each)[name]);
   const value = conditions.find((each) => serving(each) === 'value');
@@ -163,10 +165,24 @@ function isStretchOf(value: Condition, condition: Condition): boolean {
   return Object.entries(servings(condition)).some(([name, serving]) => serving === 'stretch' && of[name] === 'value');
 }
 
-function anyOf(groups: readonly (readonly Condition[])[]): Condition {
+function anyOf(table: keyof DB, groups: readonly (readonly Condition[])[]): Condition {
   const tests = groups.map((group) => allOf(group.map(({ test }) => test)));
+  const hasDriver = groups.flat().some(({ driver }) => driver);
   return {
     test: sql<SqlBool>`(${sql.join(tests, sql` OR `)})`,
+    driver: hasDriver ? driverOfAny(table, groups) : undefined,
     costly: groups.flat().some(({ costly }) => costly),
   };
+}
+
+/** The planner finds the matches of one group by indexes, but not those of one or another. */
+function driverOfAny(table: keyof DB, groups: readonly (readonly Condition[])[]): RawBuilder<SqlBool> {
+  const id = sql.ref(`${table}.id`);
+  const matches = groups.map((group) => sql`SELECT ${id} FROM ${sql.table(table)} WHERE ${allOf(group.map(driverOf))}`);
+  return sql<SqlBool>`${id} IN (${sql.join(matches, sql` UNION `)})`;
+}
+
+/** Returns the form of a test that finds rows by indexes. */
+export function driverOf({ test, driver }: Pick<Condition, 'test' | 'driver'>): Expression<SqlBool> {
+  return driver ?? test;
 }

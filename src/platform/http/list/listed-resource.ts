@@ -1,14 +1,17 @@
-import { type Expression, sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import {
+  allOf,
   type Condition,
   type Criterion,
   containsWords,
+  driverOf,
   hasValue,
   type Listing,
   type Order,
   type Term,
 } from '../../database/list/index.ts';
+import type { DB } from '../../database/schema.ts';
 import { API_VERSIONS, type ApiVersion, atLeast } from '../answer/version.ts';
 import { EXAMPLE_URL } from '../endpoint/endpoint-schemas.ts';
 import { badRequest, refusal } from '../errors/errors.ts';
@@ -92,11 +95,37 @@ export function isOneOf(identifier: Expression<unknown>): Filter {
   };
 }
 
+/** Texts of the rows of a list in another table. */
+export interface TextElsewhere {
+  /** Tests whether those of the current row contain a word. */
+  contains(word: string): Expression<SqlBool>;
+  /** Selects the identifiers of rows whose texts contain a word; undefined if none can. */
+  rowsWith(word: string): Expression<unknown> | undefined;
+}
+
 /** Matches rows whose text, in lower case, contains each word of the value. */
 export function hasWordsOf(text: Expression<unknown>): Filter {
   return {
     repeated: 'first',
     condition: ([value]) => ({ test: containsWords(text, parseWords(value)), costly: true }),
+  };
+}
+
+/** Matches rows that have each word of the value in their text, in lower case, or in the one in another table. */
+export function hasWordsOfEither(table: keyof DB, text: Expression<unknown>, elsewhere: TextElsewhere): Filter {
+  const id = sql.ref(`${table}.id`);
+  const hasWord = (word: string): Condition => {
+    const [inText, rows] = [containsWords(text, [word]), elsewhere.rowsWith(word)];
+    if (!rows) return { test: inText };
+    const test = sql<SqlBool>`(${inText} OR ${elsewhere.contains(word)})`;
+    return { test, driver: sql`${id} IN (SELECT ${id} FROM ${sql.table(table)} WHERE ${inText} UNION ALL ${rows})` };
+  };
+  return {
+    repeated: 'first',
+    condition: ([value]) => {
+      const words = parseWords(value).map(hasWord);
+      return { test: allOf(words.map(({ test }) => test)), driver: allOf(words.map(driverOf)), costly: true };
+    },
   };
 }
 

@@ -1,0 +1,61 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Transaction } from '#platform/database/kysely.ts';
+import type { TextElsewhere } from '#platform/http/list/index.ts';
+import { captionCues } from '#platform/media/captions.ts';
+
+/** Four times the vocabulary of a lecture. */
+const MAX_WORDS = 10_000;
+/** In UTF-16 units; longer ones are addresses and the like. */
+const MAX_LENGTH = 60;
+/** The beginnings of shorter words match too much. */
+const LEAST_PREFIX = 3;
+
+/** Stores the words of captions that belong to an element, so that lists find its event. @param captions WebVTT */
+export async function saveCaptionWords(
+  trx: Transaction,
+  { elementId, eventId }: { elementId: string; eventId: string },
+  captions: string,
+): Promise<void> {
+  const words = distinctWords(captionCues(captions).map(({ text }) => text));
+  if (words.length === 0) return;
+  await sql`INSERT INTO caption_words (element_id, event_id, words)
+    VALUES (${elementId}, ${eventId}, array_to_tsvector(${words}::text[]))`.execute(trx);
+}
+
+/** Returns the different words of texts, in lower case, as far as there is room for them. */
+function distinctWords(texts: readonly string[]): string[] {
+  const words = new Set<string>();
+  for (const text of texts) {
+    for (const word of wordsIn(text)) if (word.length <= MAX_LENGTH) words.add(word);
+    if (words.size >= MAX_WORDS) break;
+  }
+  return [...words].slice(0, MAX_WORDS);
+}
+
+function wordsIn(text: string): string[] {
+  const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text.normalize('NFC').toLowerCase());
+  return [...segments].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment.toWellFormed()] : []));
+}
+
+/** The words of the captions of an event; a word is found by its beginning. */
+export const CAPTION_WORDS: TextElsewhere = {
+  contains: (word) => {
+    const query = queryOf(word);
+    if (!query) return sql<SqlBool>`false`;
+    return sql<SqlBool>`EXISTS (SELECT FROM caption_words AS spoken
+      WHERE spoken.event_id = events.id AND spoken.words @@ ${query})`;
+  },
+  rowsWith: (word) => {
+    const query = queryOf(word);
+    return query && sql`SELECT spoken.event_id FROM caption_words AS spoken WHERE spoken.words @@ ${query}`;
+  },
+};
+
+/** Returns the query for a word, or for its parts if it has several; undefined without letters and digits. */
+function queryOf(text: string): RawBuilder<unknown> | undefined {
+  const words = wordsIn(text).map((word) => {
+    const quotedWord = `'${word.replaceAll(/['\\]/g, '$&$&')}'`;
+    return word.length >= LEAST_PREFIX ? `${quotedWord}:*` : quotedWord;
+  });
+  return words.length > 0 ? sql`${words.join(' & ')}::tsquery` : undefined;
+}
