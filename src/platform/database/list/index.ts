@@ -1,12 +1,11 @@
 export { COUNTED, findPart } from './find-part.ts';
 export {
-  allOf,
   type Condition,
   type Criterion,
   containsWords,
-  driverOf,
   type Entry,
   hasValue,
+  isAmong,
   type Key,
   type Listing,
   type Order,

@@ -179,7 +179,12 @@ function anyOf(table: keyof DB, groups: readonly (readonly Condition[])[]): Cond
 function driverOfAny(table: keyof DB, groups: readonly (readonly Condition[])[]): RawBuilder<SqlBool> {
   const id = sql.ref(`${table}.id`);
   const matches = groups.map((group) => sql`SELECT ${id} FROM ${sql.table(table)} WHERE ${allOf(group.map(driverOf))}`);
-  return sql<SqlBool>`${id} IN (${sql.join(matches, sql` UNION `)})`;
+  return isAmong(id, sql`${sql.join(matches, sql` UNION ALL `)}`);
+}
+
+/** Matches rows with an identifier that a query finds. Reads them by their index, however many the planner expects. */
+export function isAmong(id: Expression<unknown>, found: Expression<unknown>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${id} = ANY(ARRAY(${found}))`;
 }
 
 /** Returns the form of a test that finds rows by indexes. */

@@ -1,12 +1,11 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import {
-  allOf,
   type Condition,
   type Criterion,
   containsWords,
-  driverOf,
   hasValue,
+  isAmong,
   type Listing,
   type Order,
   type Term,
@@ -61,7 +60,7 @@ export interface Filter {
   /** Which values of a repeated name count; the last one by default. */
   repeated?: 'any' | 'first';
   /** @throws {HttpError} 400 for an unreadable value */
-  condition(values: readonly [string, ...string[]]): Condition;
+  condition(values: readonly [string, ...string[]]): Condition | Condition[];
 }
 
 /** Returns the conditions of one filter, all of which must hold. @throws {HttpError} 400 */
@@ -74,7 +73,7 @@ function conditionsOf(parts: readonly FilterPart[], find: (name: string) => Filt
     if (!before || filter.repeated === undefined) given.set(filter, [value]);
     else if (filter.repeated === 'any') before.push(value);
   }
-  return [...given].map(([filter, values]) => filter.condition(values));
+  return [...given].flatMap(([filter, values]) => filter.condition(values));
 }
 
 /** Matches rows with this value, through an index on value and default order. */
@@ -116,16 +115,15 @@ export function hasWordsOfEither(table: keyof DB, text: Expression<unknown>, els
   const id = sql.ref(`${table}.id`);
   const hasWord = (word: string): Condition => {
     const [inText, rows] = [containsWords(text, [word]), elsewhere.rowsWith(word)];
-    if (!rows) return { test: inText };
+    if (!rows) return { test: inText, costly: true };
     const test = sql<SqlBool>`(${inText} OR ${elsewhere.contains(word)})`;
-    return { test, driver: sql`${id} IN (SELECT ${id} FROM ${sql.table(table)} WHERE ${inText} UNION ALL ${rows})` };
+    const found = sql`SELECT ${id} FROM ${sql.table(table)} WHERE ${inText} UNION ALL ${rows}`;
+    return { test, driver: isAmong(id, found), costly: true };
   };
   return {
     repeated: 'first',
-    condition: ([value]) => {
-      const words = parseWords(value).map(hasWord);
-      return { test: allOf(words.map(({ test }) => test)), driver: allOf(words.map(driverOf)), costly: true };
-    },
+    // One for each word, so that rows are found by the rarest.
+    condition: ([value]) => parseWords(value).map(hasWord),
   };
 }
 
