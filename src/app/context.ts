@@ -66,12 +66,10 @@ export async function createContext(config: Config, role: 'api' | 'worker' | 'al
   const log = overrides.log ?? createLogger(config.log);
   log.debug({ config: describeConfig(config) }, 'configuration');
   const catalogs = await loadCatalogs(config.metadataDir);
-  const definitions = await loadDefinitions(config.workflowsDir);
-  const { studioDir, editorDir, jwt, ltiKeys }: Partial<Config> = role === 'worker' ? {} : config;
   const definitions = await loadDefinitions(config.workflowsDir, {
     unavailable: config.operations.transcription ? [] : ['transcribe'],
   });
-  const { studioDir, jwt } = role === 'worker' ? { studioDir: undefined, jwt: undefined } : config;
+  const { studioDir, editorDir, jwt, ltiKeys }: Partial<Config> = role === 'worker' ? {} : config;
   const studio = studioDir ? await openWebAppFolder(studioDir, 'STUDIO_DIR') : undefined;
   const editor = editorDir ? await openWebAppFolder(editorDir, 'EDITOR_DIR') : undefined;
   const keys = jwt && (await openKeySet(jwt.keySet));

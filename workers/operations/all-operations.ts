@@ -20,11 +20,7 @@ export const noop: Operation = {
  * All operations, by the name used in workflow definitions. To add one, write a file in this folder and list it here.
  */
 export const operations: ReadonlyMap<string, Operation> = new Map(
-  [inspect, cut, encode, preview, editorPreview, captions, publish, republish, retract, command, noop].map(
+  [inspect, cut, encode, preview, editorPreview, captions, publish, republish, retract, transcribe, command, noop].map(
     (operation) => [operation.name, operation],
   ),
-  [inspect, cut, encode, preview, captions, publish, republish, retract, transcribe, command, noop].map((operation) => [
-    operation.name,
-    operation,
-  ]),
 );

@@ -1,5 +1,6 @@
 export { COUNTED, findPart } from './find-part.ts';
 export {
+  allOf,
   type Condition,
   type Criterion,
   containsWords,
