@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -10,6 +11,7 @@ import { editorData, recordedEvent } from '../support/editor.ts';
 import { appearance, inBrowser, LOOKS, openLook } from '../support/in-browser.ts';
 import { processEvent } from '../support/process-event.ts';
 
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const app = await ownApp();
 const PAUSED = { flagForCutting: 'true' };
 
@@ -39,8 +41,8 @@ describe.skipIf(!browserAvailable())('the form to cut', () => {
       await page.getByRole('link', { name: 'Cut Lecture' }).click();
       await page.getByRole('heading', { name: 'Cut Lecture' }).waitFor();
       const [start, end] = [
-        page.getByLabel('Start of part 1', { exact: true }),
-        page.getByLabel('End of part 1', { exact: true }),
+        page.getByLabel('From, part 1', { exact: true }),
+        page.getByLabel('To, part 1', { exact: true }),
       ];
       if (javaScriptEnabled) {
         const seek = (seconds: number) =>
@@ -53,9 +55,9 @@ describe.skipIf(!browserAvailable())('the form to cut', () => {
             seconds,
           );
         await seek(2);
-        await page.getByRole('button', { name: 'Start of part 1: use the position of the player' }).click();
+        await page.getByRole('button', { name: 'Use position: From, part 1' }).click();
         await seek(4);
-        await page.getByRole('button', { name: 'End of part 1: use the position of the player' }).click();
+        await page.getByRole('button', { name: 'Use position: To, part 1' }).click();
         expect([await start.inputValue(), await end.inputValue()]).toEqual(['0:00:02.000', '0:00:04.000']);
         await look('editor-form');
       } else {
@@ -93,14 +95,19 @@ describe.skipIf(!browserAvailable())('the form to cut', () => {
     await close();
   });
 
-  test.each(LOOKS)('is readable in %s colours at %i pixels', async (...look) => {
+  test.each(LOOKS)('is readable in %s colours at %i pixels, and axe finds nothing wrong', async (...look) => {
     const id = await recordedEvent(app, PAUSED);
-    const { page, look: picture, close } = await openLook(served, look);
+    const { page, look: picture, close } = await openLook(served, look, { bypassCSP: true });
     await openSignedIn(page, `/editor-ui/?id=${id}`);
     await page.getByRole('heading', { name: 'Parts to keep' }).waitFor();
     await picture('editor-form-look');
     const seen = await appearance(page);
     expect(seen).toMatchObject({ overflows: false, unlabelled: 0, broken: 0, dark: look[0] === 'dark' });
+    await page.evaluate(await readFile(AXE, 'utf8'));
+    const { violations } = await page.evaluate(() =>
+      (window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: unknown[] }[] }> } }).axe.run(),
+    );
+    expect(violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes)}`)).toEqual([]);
     await close();
   });
 });

@@ -98,8 +98,8 @@ ${
 }
 
 function timeField(row: number, name: 'from' | 'to', ms: number | undefined): Html {
-  const [word, place] = name === 'from' ? ['From', 'Start'] : ['To', 'End'];
-  return html`<span class="time"><label>${word} <input name="${name}" value="${ms === undefined ? '' : formatClock(ms)}" aria-label="${place} of part ${row + 1}" autocomplete="off" inputmode="decimal"></label></span>`;
+  const word = name === 'from' ? 'From' : 'To';
+  return html`<span class="time"><label>${word} <input name="${name}" value="${ms === undefined ? '' : formatClock(ms)}" aria-label="${word}, part ${row + 1}" autocomplete="off"></label></span>`;
 }
 
 /** The page after a cut was sent for processing. */

@@ -23,7 +23,7 @@ function addPositionButton(input) {
   button.type = 'button';
   button.className = 'quiet';
   button.textContent = 'Use position';
-  button.setAttribute('aria-label', `${input.getAttribute('aria-label')}: use the position of the player`);
+  button.setAttribute('aria-label', `${button.textContent}: ${input.getAttribute('aria-label')}`);
   button.addEventListener('click', () => {
     input.value = formatClock(players[0]?.currentTime ?? 0);
   });
