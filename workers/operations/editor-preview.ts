@@ -68,9 +68,9 @@ async function presentFiles(database: Database, eventId: string): Promise<Set<st
 }
 
 async function makeFiles(context: OperationContext, task: PreviewTask): Promise<File[]> {
-  const { tools, signal, store, open, eventId } = context;
+  const { tools, signal, store, eventId } = context;
   const { track, stem, lacksMedia, lacksWaveform } = task;
-  const info = await probe(tools, await open(await sourceOf(context, task)), { signal });
+  const info = await probe(tools, await sourceOf(context, task), { signal });
   assertPlausible(info);
   const fileOf = async (path: string, subtype: string, mediatype: string, extension: string): Promise<File> => {
     const { objectKey: object_key, ...stored } = await store(path, mediatype);
@@ -95,11 +95,11 @@ async function makeFiles(context: OperationContext, task: PreviewTask): Promise<
   return files;
 }
 
-/** Returns the object to read: the smallest rendition is enough for a waveform. */
+/** Returns where tools read a track. A waveform needs its smallest rendition only, which is read once. */
 async function sourceOf(context: OperationContext, { track, lacksMedia }: PreviewTask): Promise<string> {
-  if (lacksMedia || isShortened(track)) return track.object_key;
-  const renditions = (await renditionsOf(context.database, context)).get(track.position) ?? [];
-  return renditions.at(-1)?.object_key ?? track.object_key;
+  if (lacksMedia) return context.open(track.object_key);
+  const made = isShortened(track) ? undefined : (await renditionsOf(context.database, context)).get(track.position);
+  return context.locate(made?.at(-1)?.object_key ?? track.object_key);
 }
 
 async function smallRendition(
