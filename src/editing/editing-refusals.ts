@@ -36,7 +36,7 @@ export const INVALID_CAPTIONS = refusal(
 );
 export const INVALID_PICTURE = refusal(
   400,
-  (id: string) => `The thumbnail of the track '${id}' must be a PNG, JPEG or GIF picture as a base64 data URL.`,
+  (id: string) => `The thumbnail of the track '${id}' must be a PNG, JPEG, GIF or WebP picture as a base64 data URL.`,
   [EVENT_ID],
 );
 export const UNKNOWN_WORKFLOW = refusal(

@@ -128,18 +128,22 @@ test('left out streams are not published, and the choice is shown again', async 
   expect(reopened.tracks[0]).toMatchObject({ audio_stream: { available: true, enabled: false } });
 });
 
-test('a chosen picture becomes the poster of the publication', async () => {
+const PICTURES = [
+  ['png', 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'],
+  ['webp', 'UklGRjwAAABXRUJQVlA4IDAAAADQAQCdASoQABAAAgA0JaACdLoB+AADsAD+8Oj3/yC5YXXI1/8gP+QH/ID/+PIAAAA='],
+] as const;
+
+test.each(PICTURES)('a chosen %s picture becomes the poster of the publication', async (format, picture) => {
   const id = await recordedEvent(app, PAUSED);
   const { tracks } = await editorData(app, id);
-  const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
-  const withPicture = tracks.map((track) => ({ ...track, thumbnailUri: `data:image/png;base64,${PNG}` }));
+  const withPicture = tracks.map((track) => ({ ...track, thumbnailUri: `data:image/${format};base64,${picture}` }));
   const body = { segments: [], tracks: withPicture, workflows: [{ id: 'schedule-and-upload' }] };
   expect((await askEditor(app, id, 'edit.json', body)).status).toBe(200);
   await processEvent(app, id);
   expect(await eventOf(id)).toMatchObject({ processing_state: 'SUCCEEDED' });
   const { thumbnailUri } = (await editorData(app, id)).tracks[0] ?? {};
   const shown = await app.request(new URL(thumbnailUri ?? '').pathname);
-  expect(Buffer.from(await shown.arrayBuffer())).toEqual(Buffer.from(PNG, 'base64'));
+  expect(Buffer.from(await shown.arrayBuffer())).toEqual(Buffer.from(picture, 'base64'));
   const poster = await app.database
     .selectFrom('publication_elements')
     .select('size')
@@ -149,7 +153,10 @@ test('a chosen picture becomes the poster of the publication', async () => {
   expect(Number(poster.size)).toBeLessThan(1000);
 
   // A damaged one costs no recording.
-  const damaged = tracks.map((track) => ({ ...track, thumbnailUri: `data:image/png;base64,${PNG.slice(0, 40)}` }));
+  const damaged = tracks.map((track) => ({
+    ...track,
+    thumbnailUri: `data:image/${format};base64,${picture.slice(0, 40)}`,
+  }));
   await askEditor(app, id, 'edit.json', { segments: [], tracks: damaged, workflows: [{ id: 'publish' }] });
   await processEvent(app, id);
   expect(await eventOf(id)).toMatchObject({ processing_state: 'SUCCEEDED' });
@@ -235,7 +242,7 @@ test('what cannot be saved is refused with the reason, and nothing of it is kept
     ],
     [{ subtitles: [{ id: 'c', subtitle: 'WEBVTT\n\n1 --> 2\nx', tags: [] }] }, /line 3 must have times/],
     [{ tracks: [{ id: 'other' }] }, "The event has no track 'other'."],
-    [{ tracks: [{ ...tracks[0], thumbnailUri: 'data:image/png;base64,AAAA' }] }, /must be a PNG, JPEG or GIF picture/],
+    [{ tracks: [{ ...tracks[0], thumbnailUri: 'data:image/png;base64,AAAA' }] }, /must be a PNG, JPEG, GIF or WebP picture/],
     [
       { workflows: [{ id: 'retract' }] },
       "The workflow 'retract' is not for editors; allowed are schedule-and-upload, publish.",

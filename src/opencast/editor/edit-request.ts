@@ -13,6 +13,7 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['/9j/', 'image/jpeg'],
   ['iVBORw0KGgo', 'image/png'],
   ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
 ];
 
 const Milliseconds = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);

@@ -60,6 +60,7 @@ const PICTURE_DEMUXERS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpeg_pipe',
   'image/png': 'png_pipe',
   'image/gif': 'gif',
+  'image/webp': 'webp_pipe',
 };
 
 /** Writes JPEG copies of a picture from a client. @throws {MediaFailure} when it is damaged */
