@@ -43,7 +43,10 @@ export interface EventEditing {
 
 /** Captions or chapters that were changed, added or deleted. */
 export interface EditedCaptions {
+  /** The identifier, or the flavor for editors that know no identifiers. */
   id: string;
+  /** The flavor of new ones. */
+  flavor?: string;
   kind: 'captions' | 'chapters';
   tags: readonly string[];
   /** WebVTT; undefined to delete them. */
@@ -87,10 +90,11 @@ export async function saveEvent(
   const parts = keptParts(editing.segments, event.duration);
   requireVisible(event, editing.hidden);
   await using files = new StagedFiles(services, principal.username);
-  const captions = await identifyCaptions(database, event, editing.captions);
+  const edited = byIdentifier(event, editing.captions);
+  const captions = await identifyCaptions(database, event, edited);
   const added = await storeCaptions(files, event, captions);
   const pictures = await storePictures(files, event, editing.pictures);
-  const removed = editing.captions.map(({ id }) => id);
+  const removed = edited.map(({ id }) => id);
   const edits = {
     ...(editing.metadata && { metadata: editing.metadata }),
     ...(removed.length > 0 && { tracks: { kind: 'captions' as const, removed, tracks: added } }),
@@ -119,6 +123,11 @@ function requireVisible({ tracks }: EditableEvent, hidden: EventEditing['hidden'
   if (!isVisible) throw NO_STREAM_LEFT();
 }
 
+/** Returns the edits with the identifiers of captions that they name by their flavor. */
+function byIdentifier({ captions }: EditableEvent, edited: readonly EditedCaptions[]): EditedCaptions[] {
+  return edited.map((each) => ({ ...each, id: captions.find(({ flavor }) => flavor === each.id)?.id ?? each.id }));
+}
+
 /** Keeps the identifiers by which the editor knows captions, unless another track has them. */
 async function identifyCaptions(
   db: Queryable,
@@ -143,12 +152,12 @@ async function storeCaptions(
   edited: readonly EditedCaptions[],
 ): Promise<NewTrack[]> {
   const tracks: NewTrack[] = [];
-  for (const { id, kind, tags, text } of edited) {
+  for (const { id, kind, tags, text, flavor: added = `${kind}/source` } of edited) {
     if (text === undefined) continue;
     const before = event.captions.find((captions) => captions.id === id);
     const filename = `${kind}.vtt`;
     const stored = await storeBytes(files, Buffer.from(text), { field: kind, filename, mediatype: CAPTIONS_TYPE });
-    const flavor = before?.flavor ?? `${kind}/source`;
+    const flavor = before?.flavor ?? added;
     tracks.push({ ...stored, id, flavor, tags: tags.length > 0 ? tags : (before?.tags ?? []) });
   }
   return tracks;

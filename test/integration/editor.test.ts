@@ -36,7 +36,8 @@ test('a paused recording is cut to its middle third, with corrected captions, an
   expect((await askEditor(app, id, 'edit.json', { segments, tracks, subtitles: [added] })).status).toBe(200);
   const saved = await editorData(app, id);
   expect(saved.segments).toEqual(segments);
-  expect(saved.subtitles).toEqual([{ id: added.id, subtitle: CAPTIONS, tags: ['lang:en'] }]);
+  const flavor = { type: 'captions', subtype: 'source' };
+  expect(saved.subtitles).toEqual([{ id: added.id, flavor, subtitle: CAPTIONS, tags: ['lang:en'] }]);
   const corrected = { ...saved.subtitles[0], subtitle: CAPTIONS.replace('Wrogn', 'Right') };
   const workflows = [{ id: 'schedule-and-upload' }];
   const processed = await askEditor(app, id, 'edit.json', {
@@ -162,6 +163,22 @@ test.each(PICTURES)('a chosen %s picture becomes the poster of the publication',
   expect(await eventOf(id)).toMatchObject({ processing_state: 'SUCCEEDED' });
 });
 
+test('editors that know captions by their flavor correct, add and delete them', async () => {
+  const id = await recordedEvent(app, PAUSED);
+  const { tracks } = await editorData(app, id);
+  const german = { type: 'captions', subtype: 'source+de' };
+  const save = async (...subtitles: object[]) => {
+    const body = { segments: [], tracks, subtitles };
+    expect((await askEditor(app, id, 'edit.json', body)).status).toBe(200);
+    return (await editorData(app, id)).subtitles;
+  };
+  const [added] = await save({ flavor: german, subtitle: CAPTIONS });
+  expect(added).toMatchObject({ flavor: german, subtitle: CAPTIONS });
+  const right = CAPTIONS.replace('Wrogn', 'Right');
+  expect(await save({ flavor: german, subtitle: right })).toEqual([{ ...added, subtitle: right }]);
+  expect(await save({ flavor: german, deleted: true })).toEqual([]);
+});
+
 test('a lock keeps others out, is refreshed and released by its editor, and expires', async () => {
   const id = await recordedEvent(app, PAUSED, WRITERS);
   const { tracks, lock_uuid: uuid } = await editorData(app, id);
@@ -236,13 +253,21 @@ test('what cannot be saved is refused with the reason, and nothing of it is kept
     [{ segments: [at(2000, 1000)] }, 'The cut is invalid: segment 1 ends at 1 s, not after its start at 2 s.'],
     [{ segments: [at(-5, 1000)] }, 'The cut is invalid: segment 1 starts at -0.005 s, before the recording.'],
     [{ segments: 'all' }, 'Unable to parse details'],
+    [{ subtitles: [{ subtitle: CAPTIONS }] }, 'Unable to parse details'],
+    [
+      { subtitles: [{ flavor: { type: 'presenter', subtype: 'source' }, subtitle: CAPTIONS }] },
+      'Unable to parse details',
+    ],
     [
       { subtitles: [{ id: 'c', subtitle: 'Hello', tags: [] }] },
       "The captions 'c' are invalid: they must be WebVTT and begin with 'WEBVTT'.",
     ],
     [{ subtitles: [{ id: 'c', subtitle: 'WEBVTT\n\n1 --> 2\nx', tags: [] }] }, /line 3 must have times/],
     [{ tracks: [{ id: 'other' }] }, "The event has no track 'other'."],
-    [{ tracks: [{ ...tracks[0], thumbnailUri: 'data:image/png;base64,AAAA' }] }, /must be a PNG, JPEG, GIF or WebP picture/],
+    [
+      { tracks: [{ ...tracks[0], thumbnailUri: 'data:image/png;base64,AAAA' }] },
+      /must be a PNG, JPEG, GIF or WebP picture/,
+    ],
     [
       { workflows: [{ id: 'retract' }] },
       "The workflow 'retract' is not for editors; allowed are schedule-and-upload, publish.",

@@ -13,7 +13,13 @@ import { flavorOf } from '#publications/publication.ts';
 const MAX_CAPTION_BYTES = 2 ** 21;
 
 const StreamJson = z.object({ available: z.boolean(), enabled: z.boolean(), thumbnail_uri: z.string().nullable() });
-const CaptionsJson = z.object({ id: z.string(), subtitle: z.string(), tags: z.array(z.string()) });
+const FlavorJson = z.object({ type: z.string(), subtype: z.string() });
+const CaptionsJson = z.object({
+  id: z.string(),
+  flavor: FlavorJson,
+  subtitle: z.string(),
+  tags: z.array(z.string()),
+});
 
 /** The data of an event that an editor opens. */
 export const EditJson = z
@@ -29,7 +35,7 @@ export const EditJson = z
       z.object({
         id: z.string(),
         uri: z.string(),
-        flavor: z.object({ type: z.string(), subtype: z.string() }),
+        flavor: FlavorJson,
         audio_stream: StreamJson,
         video_stream: StreamJson,
         thumbnailUri: z.string().nullable(),
@@ -106,11 +112,11 @@ function trackJson(track: EditorTrack, order: number, uriOf: (file: EditorFile) 
 /** Returns the texts of captions; unreadable ones are left out, as in publications. */
 async function captionsJson(captions: readonly StoredCaptions[], storage: ObjectStorage) {
   const shown: z.infer<typeof CaptionsJson>[] = [];
-  for (const { id, tags, objectKey, size } of captions) {
+  for (const { id, flavor, tags, objectKey, size } of captions) {
     if (Number(size) > MAX_CAPTION_BYTES) continue;
     const bytes = await readObject(storage, objectKey);
     const subtitle = bytes && (readCaptions(bytes) ?? emptyWebVtt(bytes));
-    if (subtitle !== undefined) shown.push({ id, subtitle, tags });
+    if (subtitle !== undefined) shown.push({ id, flavor: flavorOf({ flavor }), subtitle, tags });
   }
   return shown;
 }

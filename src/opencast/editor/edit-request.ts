@@ -20,8 +20,14 @@ const Milliseconds = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAF
 
 const Stream = z.looseObject({ enabled: z.boolean().nullish() }).nullish();
 
+const FlavorPart = z.string().regex(/^[\w+.-]{1,100}$/);
+
 const Captions = z.looseObject({
-  id: z.string().min(1).max(255).describe('A new identifier adds captions.'),
+  id: z.string().min(1).max(255).optional().describe('A new identifier adds captions. Required without `flavor`.'),
+  flavor: z
+    .looseObject({ type: FlavorPart, subtype: FlavorPart })
+    .optional()
+    .describe('Names the captions if `id` is missing.'),
   subtitle: z.string().nullish().describe('WebVTT.'),
   tags: z
     .array(z.string())
@@ -80,9 +86,9 @@ function hiddenIn({ audio_stream: audio, video_stream: video }: EditedTrack): st
   return Object.entries(kinds).flatMap(([kind, stream]) => (stream?.enabled === false ? [kind] : []));
 }
 
-function captionsOf(given: EditRequest['subtitles'], kind: EditedCaptions['kind']): EditedCaptions[] {
-  const byId = new Map((given ?? []).map((captions) => [captions.id, captions]));
-  return [...byId.values()].map(({ id, subtitle, tags, deleted }) => {
+function captionsOf(sent: EditRequest['subtitles'], kind: EditedCaptions['kind']): EditedCaptions[] {
+  const byId = new Map((sent ?? []).map((captions) => [nameOf(captions, kind), captions]));
+  return [...byId].map(([id, { id: given, subtitle, tags, deleted }]) => {
     const name = id.slice(0, 100);
     if (deleted) return { id, kind, tags: [], text: undefined };
     const fault = webVttFault(subtitle ?? '');
@@ -90,8 +96,15 @@ function captionsOf(given: EditRequest['subtitles'], kind: EditedCaptions['kind'
     // The editor writes tags like `lang: en`.
     const tidy = (tags ?? []).map((tag) => tag.trim().replace(/^([a-z-]+):\s+/, '$1:')).filter((tag) => tag !== '');
     if (!tidy.every((tag) => TAG.test(tag))) throw INVALID_CAPTIONS(name, 'a tag has invalid characters');
-    return { id, kind, tags: tidy, text: subtitle ?? '' };
+    return { id, kind, tags: tidy, text: subtitle ?? '', ...(given === undefined && { flavor: id }) };
   });
+}
+
+/** Editors before Opencast 15 know captions by their flavor only. @throws {HttpError} 400 */
+function nameOf({ id, flavor }: z.infer<typeof Captions>, kind: EditedCaptions['kind']): string {
+  if (id !== undefined) return id;
+  if (flavor?.type !== kind) throw UNPARSABLE();
+  return `${kind}/${flavor.subtype}`;
 }
 
 /** Other addresses are those of present pictures. @throws {HttpError} 400 */

@@ -13,6 +13,7 @@ const SEGMENTS = [
 const STREAM = { available: true, enabled: true, thumbnail_uri: null };
 const CAPTIONS = {
   id: CAPTIONS_ID,
+  flavor: { type: 'captions', subtype: 'source' },
   subtitle: 'WEBVTT\n\n00:01.000 --> 00:02.500\nGood morning.\n',
   tags: ['lang:en'],
 };
