@@ -50,6 +50,10 @@ describe.skipIf(!browserAvailable())('a built editor', () => {
       style: 'rgb(1, 2, 3)',
     });
 
+    await first.page.reload();
+    await first.page.getByText(/Opened|Failed|Locked/).waitFor();
+    expect(await state.textContent()).toBe('Opened');
+
     const second = await open(id, 'ada', 'secret');
     await second.page.getByText('Locked: Conflict').waitFor();
     await second.close();

@@ -91,6 +91,8 @@ async function run() {
   } catch (error) {
     return show(`Locked: ${/** @type {Error} */ (error).message}`);
   }
+  const release = () => ask(`${base}/lock/${lock.uuid}`, 'DELETE', undefined);
+  addEventListener('beforeunload', () => void release().catch(() => undefined));
   // A catalog that nobody has opened is not loaded, and sent without any.
   await ask(`${base}/metadata.json`, 'POST', []);
   const catalogs = JSON.parse(await ask(`${base}/metadata.json`, 'GET', undefined));
@@ -132,7 +134,7 @@ async function run() {
   });
   button('Process', async () => {
     await post({ workflows: [{ id: edited.workflows[0].id }] });
-    await ask(`${base}/lock/${lock.uuid}`, 'DELETE', undefined);
+    await release();
     show('Processing');
   });
   show('Opened', seen);
