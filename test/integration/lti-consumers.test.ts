@@ -123,12 +123,13 @@ describe('a launch by LTI 1.1', () => {
   });
 
   test('makes nobody an administrator, and grants no role of a user or group', async () => {
-    for (const context_id of ['ROLE', 'ROLE_ADMIN', 'USER_ada', 'GROUP_x', '']) {
+    const reserved = ['ROLE', 'ROLE_ADMIN', 'USER', 'USER_ada', 'GROUP', 'GROUP_x', 'CAPTURE', 'API_EVENTS', ''];
+    for (const context_id of reserved) {
       const browser = new CookieBrowser(origin);
-      const roles = 'urn:lti:sysrole:ims/lis/Administrator,Administrator,ROLE_ADMIN,Learner';
+      const roles = 'urn:lti:sysrole:ims/lis/Administrator,Administrator,ROLE_ADMIN,ADMIN,SUDO,AGENT,VIEW,ADA,Learner';
       await follow(consumerLaunch(LAUNCH, { roles, context_id }), browser);
       const granted = (await whoIs(browser)).roles.join(' ');
-      expect(granted).not.toMatch(/ROLE_ADMIN|ROLE_USER_ada_|ROLE_GROUP_x|ROLE_SUDO/);
+      expect(granted).not.toMatch(/ROLE_(ADMIN|USER_a|USER_ADA|GROUP_|SUDO|CAPTURE|API)/);
       expect((await browser.open('/admin')).status).toBe(403);
     }
   });
@@ -200,6 +201,47 @@ describe('a trusted platform', () => {
       await follow(fields({ lis_person_sourcedid: name }), browser);
       expect((await whoIs(browser)).user.username).toBe('lti:studip:42');
     }
+  });
+
+  test('names nobody with these rights from a group, and nobody who gets them later', async () => {
+    for (const hasAccount of [true, false]) {
+      const username = `member_${randomUUID().replaceAll('-', '')}`;
+      if (hasAccount) await app.account(username);
+      const browser = new CookieBrowser(origin);
+      await follow(fields({ lis_person_sourcedid: username }), browser);
+      expect((await whoIs(browser)).user.username).toBe(username);
+      const group = { name: username, roles: 'ROLE_SUDO', members: username };
+      await app.request('/api/groups', { method: 'POST', body: new URLSearchParams(group) });
+      expect((await whoIs(browser)).user.username).toBe('anonymous');
+      await follow(fields({ lis_person_sourcedid: username }), browser);
+      expect((await whoIs(browser)).user.username).toBe('lti:studip:42');
+    }
+    const agent = `agent_${randomUUID().replaceAll('-', '')}`;
+    await app.account(agent, 'ROLE_CAPTURE_AGENT');
+    const browser = new CookieBrowser(origin);
+    await follow(fields({ lis_person_sourcedid: agent }), browser);
+    expect((await whoIs(browser)).user.username).toBe('lti:studip:42');
+  });
+
+  test('loses a user whose name becomes that of an account, until the next launch', async () => {
+    const username = `later_${randomUUID().replaceAll('-', '')}`;
+    const browser = new CookieBrowser(origin);
+    await follow(fields({ lis_person_sourcedid: username }), browser);
+    await app.account(username, 'ROLE_API');
+    expect((await whoIs(browser)).user.username).toBe('anonymous');
+    await follow(fields({ lis_person_sourcedid: username }), browser);
+    expect((await whoIs(browser)).roles).toContain('ROLE_API');
+  });
+
+  test('leads to what only a group of the user may watch, also in a new window', async () => {
+    const username = `grouped_${randomUUID().replaceAll('-', '')}`;
+    const group = { name: username, members: username };
+    await app.request('/api/groups', { method: 'POST', body: new URLSearchParams(group) });
+    const { id, publication } = await recording(`ROLE_GROUP_${username.toUpperCase()}`);
+    const { location } = await launch(fields({ lis_person_sourcedid: username, custom_tool: `/play/${id}` }));
+    const token = location?.searchParams.get('token') ?? '';
+    const opened = await new CookieBrowser(origin).open('/lti/start', { token });
+    expect(opened.location?.pathname).toBe(`/watch/${publication}`);
   });
 
   test('is no other one: without trust, a name of this server is not taken', async () => {

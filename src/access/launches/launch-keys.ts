@@ -120,10 +120,15 @@ export function frameOrigins({ consumers, platforms }: LaunchKeys): string[] {
   return [...new Set([...own, ...others])];
 }
 
-/** Returns what a session depends on, by the name of the platform: a changed secret or key set ends its sessions. */
+/** Returns what a session depends on, by the name of the platform: a changed secret or key set, or
+ * the end of trust, ends its sessions. */
 export function launchCredentials({ consumers, platforms }: LaunchKeys): Map<string, string> {
   return new Map([
-    ...consumers.map(({ name, key, secret }) => [name, JSON.stringify([key, secret])] as const),
-    ...platforms.map(({ name, issuer, clientId, keys }) => [name, JSON.stringify([issuer, clientId, keys])] as const),
+    ...consumers.map(({ name, key, secret, trustUsernames }) => {
+      return [name, JSON.stringify([key, secret, trustUsernames])] as const;
+    }),
+    ...platforms.map(({ name, issuer, clientId, keys, trustUsernames }) => {
+      return [name, JSON.stringify([issuer, clientId, keys, trustUsernames])] as const;
+    }),
   ]);
 }

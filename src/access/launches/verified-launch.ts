@@ -1,6 +1,6 @@
 import { isUsername } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { isGuarded, type LaunchedUser } from '../sessions/launched-accounts.ts';
+import type { LaunchedAccounts, LaunchedUser } from '../sessions/launched-accounts.ts';
 import type { LaunchConsumer, LaunchPlatform } from './launch-keys.ts';
 import { INVALID_LAUNCH } from './launch-refusals.ts';
 import { contextRoleNames, contextRoles, isInstructor } from './launch-roles.ts';
@@ -43,33 +43,29 @@ export function plainText(value: unknown): string {
  */
 export async function launchedUser(
   { platform, user, context, roles }: VerifiedLaunch,
-  directory: Pick<Directory, 'find' | 'heldBy'>,
+  { directory, accounts }: { directory: Pick<Directory, 'find' | 'heldBy'>; accounts: Pick<LaunchedAccounts, 'find'> },
 ): Promise<LaunchedUser> {
   if (!USER_ID.test(user.id) || !user.id.isWellFormed()) {
     throw INVALID_LAUNCH('its user is missing, or longer than 256 characters. The platform must send the user');
   }
-  const trusted = platform.trustUsernames ? await trustedName(user.login || user.id, directory) : undefined;
   const names = contextRoleNames(roles);
   const granted = [
     ...contextRoles(context, names, platform.contextPrefix),
     ...(isInstructor(names) ? platform.instructorRoles : []),
   ];
-  return {
-    username: trusted?.username ?? `lti:${platform.name}:${user.id}`,
-    launch: {
-      platform: platform.name,
-      name: user.name,
-      email: user.email,
-      hasAccount: trusted?.hasAccount ?? false,
-      contexts: { [plainText(context).slice(0, MOST_CONTEXT)]: granted },
-    },
+  const facts = {
+    ...{ platform: platform.name, name: user.name, email: user.email },
+    contexts: { [plainText(context).slice(0, MOST_CONTEXT)]: granted },
   };
+  const named = platform.trustUsernames ? await trustedName(user.login || user.id, directory) : undefined;
+  const trusted = named && { username: named.username, launch: { ...facts, hasAccount: named.hasAccount } };
+  if (trusted && (await accounts.find(trusted))) return trusted;
+  return { username: `lti:${platform.name}:${user.id}`, launch: { ...facts, hasAccount: false } };
 }
 
-/** Returns the name that a trusted platform may use; undefined if it belongs to another user or is guarded. */
+/** Returns the name that a trusted platform may use; undefined if it belongs to another user. */
 async function trustedName(username: string, directory: Pick<Directory, 'find' | 'heldBy'>) {
   if (!isUsername(username) || !username.isWellFormed()) return undefined;
-  const account = await directory.find(username);
-  if (account) return isGuarded(account.principal) ? undefined : { username, hasAccount: true };
+  if (await directory.find(username)) return { username, hasAccount: true };
   return (await directory.heldBy(username)) === undefined ? { username, hasAccount: false } : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import { Principal } from '../principal.ts';
-import { accountRoles, ROLE_ADMIN, ROLE_SUDO } from '../roles/roles.ts';
+import { accountRoles, ROLE_ADMIN, ROLE_CAPTURE_AGENT, ROLE_SUDO } from '../roles/roles.ts';
 
 /** The provider of users of learning platforms. */
 export const LAUNCH_PROVIDER = 'lti';
@@ -25,34 +25,36 @@ export interface LaunchedUser {
 
 type SessionAccount = Pick<KnownAccount, 'principal' | 'credential'>;
 
-/** Returns true for an account that no learning platform may act for: an administrator, a service or a machine. */
-export function isGuarded({ roles, agentId }: Principal): boolean {
-  return roles.has(ROLE_ADMIN) || roles.has(ROLE_SUDO) || agentId !== undefined;
-}
+/** Roles of those whom no learning platform may act for: administrators, services and machines. */
+const GUARDED = [ROLE_ADMIN, ROLE_SUDO, ROLE_CAPTURE_AGENT];
 
 /** Finds the accounts of sessions that launches began. */
 export class LaunchedAccounts {
-  readonly #directory: Pick<Directory, 'find'>;
+  readonly #directory: Pick<Directory, 'find' | 'withGroups'>;
   readonly #credentials: ReadonlyMap<string, string>;
 
   /** @param credentials by the name of the platform */
-  constructor(directory: Pick<Directory, 'find'>, credentials: ReadonlyMap<string, string>) {
+  constructor(directory: Pick<Directory, 'find' | 'withGroups'>, credentials: ReadonlyMap<string, string>) {
     this.#directory = directory;
     this.#credentials = credentials;
   }
 
-  /** @returns undefined if the platform is no longer configured, or the account no longer allowed */
+  /**
+   * Returns the user with all present roles, also those from groups.
+   *
+   * @returns undefined if the platform is no longer configured, or the account is not or no longer allowed
+   */
   async find({ username, launch }: LaunchedUser): Promise<SessionAccount | undefined> {
     const credential = this.#credentials.get(launch.platform);
     if (credential === undefined) return undefined;
     const granted = Object.values(launch.contexts).flat();
     const facts = { username, name: launch.name, email: launch.email, provider: LAUNCH_PROVIDER };
-    if (!launch.hasAccount) {
-      return { principal: new Principal({ ...facts, roles: accountRoles(username, granted) }), credential };
-    }
     const account = await this.#directory.find(username);
-    if (!account || isGuarded(account.principal)) return undefined;
-    const roles = new Set([...account.principal.roles, ...granted]);
-    return { principal: new Principal({ ...facts, roles }), credential: `${credential} ${account.credential}` };
+    // An account that was created since belongs to another user.
+    if (launch.hasAccount !== (account !== undefined)) return undefined;
+    const roles = new Set([...(account?.principal.roles ?? accountRoles(username, [])), ...granted]);
+    const principal = await this.#directory.withGroups(new Principal({ ...facts, roles }));
+    if (account?.principal.agentId !== undefined || GUARDED.some((role) => principal.hasRole(role))) return undefined;
+    return { principal, credential: account ? `${credential} ${account.credential}` : credential };
   }
 }

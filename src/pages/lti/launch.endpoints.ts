@@ -159,9 +159,9 @@ async function beginLaunch(
   launch: VerifiedLaunch,
   { isBound }: { isBound: boolean },
 ): Promise<Response> {
-  const { tokens } = requireLaunches(services);
+  const { tokens, accounts } = requireLaunches(services);
   const { directory, sessions, addresses } = services;
-  const user = await launchedUser(launch, directory);
+  const user = await launchedUser(launch, { directory, accounts });
   c.set('account', user.username);
   if (launch.deepLink) return choicePage(c, services, { launch, user, request: launch.deepLink });
   const tool = launch.custom.get('tool');
