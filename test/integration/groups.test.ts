@@ -65,6 +65,16 @@ test('a group is created, read, changed and deleted with the statuses of the ref
   expect((await send(app, 'GET', path)).status).toBe(404);
 });
 
+test('a name keeps its length in the identifier, whatever its letters are in lower case', async () => {
+  const name = 'İ'.repeat(128);
+  const id = '_'.repeat(128);
+  await send(app, 'DELETE', `/api/groups/${id}`);
+  expect(await send(app, 'POST', '/api/groups', { name })).toMatchObject({
+    status: 201,
+    location: `http://inlet.test/api/groups/${id}`,
+  });
+});
+
 test('members are added and removed once, and then it is said that nothing changed', async () => {
   const { members, path } = await createGroup();
   expect(await send(app, 'POST', members, { member: 'ada' })).toMatchObject({ status: 200, text: '' });

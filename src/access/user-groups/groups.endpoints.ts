@@ -161,7 +161,8 @@ export const newGroup = defineEndpoint({
     const given = await fields();
     const name = parseName(given.get('name') ?? '');
     const { members = [], ...facts } = parseGroup(given);
-    const id = name.toLowerCase().replace(/[^a-z0-9_]/g, '_');
+    // In lower case, a few letters become two characters.
+    const id = name.replace(/[^A-Za-z0-9_]/g, '_').toLowerCase();
     requireGrantedRoles(c, id, facts.roles ?? []);
     await inTransaction(database, async (trx) => {
       if (!(await insertGroup(trx, id, facts))) throw GROUP_EXISTS(id);
