@@ -95,9 +95,12 @@ export async function saveEvent(
   const added = await storeCaptions(files, event, captions);
   const pictures = await storePictures(files, event, editing.pictures);
   const removed = edited.map(({ id }) => id);
+  const present = new Set(event.captions.map(({ id }) => id));
+  // Other files of the event are none of the captions that the editor shows.
+  const removed = editing.captions.flatMap(({ id }) => (present.has(id) ? [id] : []));
   const edits = {
     ...(editing.metadata && { metadata: editing.metadata }),
-    ...(removed.length > 0 && { tracks: { kind: 'captions' as const, removed, tracks: added } }),
+    ...(editing.captions.length > 0 && { tracks: { kind: 'captions' as const, removed, tracks: added } }),
     cut: { catalog: parts && cuttingCatalog(parts), hidden: editing.hidden, pictures },
   };
   const by = { principal, refusals: { missing: EVENT_GONE, denied: NOT_WRITABLE } };
@@ -129,6 +132,7 @@ function byIdentifier({ captions }: EditableEvent, edited: readonly EditedCaptio
 }
 
 /** Keeps the identifiers by which the editor knows captions, unless another track has them. */
+/** Keeps the identifiers by which the editor knows captions, unless another track or earlier captions have them. */
 async function identifyCaptions(
   db: Queryable,
   event: EditableEvent,
@@ -141,9 +145,10 @@ async function identifyCaptions(
     .select('id')
     .where('id', '=', (is) => is.fn.any(is.val(ids)));
   const others = new Set(ids.length > 0 ? (await taken.execute()).map(({ id }) => id) : []);
-  return edited.map((captions) =>
-    isUuid(captions.id) && !others.has(captions.id) ? captions : { ...captions, id: randomUUID() },
-  );
+  return edited.map((captions, i) => {
+    const isFirst = edited.findIndex(({ id }) => id === captions.id) === i;
+    return isUuid(captions.id) && !others.has(captions.id) && isFirst ? captions : { ...captions, id: randomUUID() };
+  });
 }
 
 async function storeCaptions(

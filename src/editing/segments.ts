@@ -52,7 +52,8 @@ function readableParts(catalog: string): CutPart[] {
 export function keptParts(segments: readonly Segment[], duration: number): KeptPart[] | undefined {
   if (segments.length === 0) return undefined;
   const kept = sorted(segments, duration).flatMap(({ start, end, deleted }) =>
-    deleted ? [] : [{ begin: start, end }],
+    // Without a whole millisecond, nothing is left of a segment.
+    deleted || start === end ? [] : [{ begin: start, end }],
   );
   const parts = partsWithin(kept, duration);
   if (lengthOf(parts) === 0) throw INVALID_CUT('it deletes the whole recording');

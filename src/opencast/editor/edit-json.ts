@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
-import type { EditableEvent, StoredCaptions } from '#editing/editable-event.ts';
+import { type EditableEvent, MAX_CAPTION_BYTES, type StoredCaptions } from '#editing/editable-event.ts';
 import { REFRESH_MS } from '#editing/editor-locks.ts';
 import { formatInstant } from '#metadata/date-time.ts';
 import { readCaptions, webVttFault } from '#platform/media/captions.ts';
 import { ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { EditorFile, EditorTrack } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';
-
-/** More than the words of a whole day. */
-const MAX_CAPTION_BYTES = 2 ** 21;
 
 const StreamJson = z.object({ available: z.boolean(), enabled: z.boolean(), thumbnail_uri: z.string().nullable() });
 const FlavorJson = z.object({ type: z.string(), subtype: z.string() });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_CAPTION_BYTES } from '#editing/editable-event.ts';
 import { INVALID_CAPTIONS, INVALID_PICTURE, UNPARSABLE } from '#editing/editing-refusals.ts';
 import type { EditedCaptions, EditedPicture, EventEditing } from '#editing/save-event.ts';
 import { webVttFault } from '#platform/media/captions.ts';
@@ -7,6 +8,8 @@ import { tryParseJson } from '#platform/text/json.ts';
 const MAX_SEGMENTS = 2000;
 const MAX_TRACKS = 100;
 const MAX_CAPTIONS = 200;
+const MAX_TAGS = 1000;
+const MAX_WORKFLOWS = 100;
 const TAG = /^[^\p{Cc}\p{Cs},]{1,255}$/u;
 /** The first bytes of pictures, in base64. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
@@ -28,9 +31,11 @@ const Captions = z.looseObject({
     .looseObject({ type: FlavorPart, subtype: FlavorPart })
     .optional()
     .describe('Names the captions if `id` is missing.'),
+  id: z.string().min(1).max(255).toLowerCase().describe('A new identifier adds captions.'),
   subtitle: z.string().nullish().describe('WebVTT.'),
   tags: z
     .array(z.string())
+    .max(MAX_TAGS)
     .nullish()
     .meta({ example: ['lang:en'] }),
   deleted: z.boolean().nullish(),
@@ -58,6 +63,7 @@ export const EditRequest = z
     chapters: z.array(Captions).max(MAX_CAPTIONS).nullish(),
     workflows: z
       .array(z.looseObject({ id: z.string().max(255) }))
+      .max(MAX_WORKFLOWS)
       .nullish()
       .describe('The first one is started.'),
     metadataJSON: z.string().nullish().describe('Catalogs as in `metadata.json`.'),
@@ -91,7 +97,7 @@ function captionsOf(sent: EditRequest['subtitles'], kind: EditedCaptions['kind']
   return [...byId].map(([id, { id: given, subtitle, tags, deleted }]) => {
     const name = id.slice(0, 100);
     if (deleted) return { id, kind, tags: [], text: undefined };
-    const fault = webVttFault(subtitle ?? '');
+    const fault = captionsFault(subtitle ?? '');
     if (fault !== undefined) throw INVALID_CAPTIONS(name, fault);
     // The editor writes tags like `lang: en`.
     const tidy = (tags ?? []).map((tag) => tag.trim().replace(/^([a-z-]+):\s+/, '$1:')).filter((tag) => tag !== '');
@@ -105,6 +111,9 @@ function nameOf({ id, flavor }: z.infer<typeof Captions>, kind: EditedCaptions['
   if (id !== undefined) return id;
   if (flavor?.type !== kind) throw UNPARSABLE();
   return `${kind}/${flavor.subtype}`;
+function captionsFault(text: string): string | undefined {
+  if (Buffer.byteLength(text) > MAX_CAPTION_BYTES) return `they have more than ${MAX_CAPTION_BYTES} bytes`;
+  return webVttFault(text);
 }
 
 /** Other addresses are those of present pictures. @throws {HttpError} 400 */

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { workerApp } from '../support/app.ts';
+import { askEditor, editorData, recordedEvent } from '../support/editor.ts';
+
+const app = await workerApp();
+const id = await recordedEvent(app, { flagForCutting: 'true' });
+const CAPTIONS = 'WEBVTT\n\n00:02.500 --> 00:03.500\nWord\n';
+const captions = (more: object) => ({ id: randomUUID(), subtitle: CAPTIONS, tags: [], ...more });
+
+async function save(part: object) {
+  const { tracks } = await editorData(app, id);
+  const answer = await askEditor(app, id, 'edit.json', { segments: [], tracks, ...part });
+  return { status: answer.status, text: await answer.text() };
+}
+
+test('captions are known by their identifier in any case, and repeated ones are others', async () => {
+  const given = captions({ tags: ['lang:en'] });
+  expect((await save({ subtitles: [given] })).status).toBe(200);
+  const again = { ...given, id: given.id.toUpperCase(), subtitle: CAPTIONS.replace('Word', 'Other') };
+  expect((await save({ subtitles: [again] })).status).toBe(200);
+  const saved = (await editorData(app, id)).subtitles;
+  expect(saved.map(({ id, subtitle }) => [id, subtitle])).toEqual([[given.id, again.subtitle]]);
+  const fresh = captions({});
+  expect((await save({ subtitles: [fresh], chapters: [fresh] })).status).toBe(200);
+  expect((await editorData(app, id)).subtitles).toHaveLength(2);
+});
+
+test('what captions an editor sends, other files of the event stay', async () => {
+  const slides = { id: randomUUID(), event_id: id, position: 20, flavor: 'presentation/slides', size: 1 };
+  const stored = { filename: 'slides.pdf', mediatype: 'application/pdf', object_key: `track/${slides.id}` };
+  await app.database
+    .insertInto('tracks')
+    .values({ ...slides, ...stored, tags: [] })
+    .execute();
+  const present = () => app.database.selectFrom('tracks').select('id').where('id', '=', slides.id).execute();
+  for (const deleted of [true, false]) {
+    expect((await save({ subtitles: [captions({ id: slides.id, deleted })] })).status).toBe(200);
+    expect(await present()).toHaveLength(1);
+  }
+});
+
+test('a segment without a whole millisecond keeps nothing, and the rest of the cut stays readable', async () => {
+  const rest = { start: 1000, end: 3000, deleted: false };
+  expect((await save({ segments: [{ start: 0.1, end: 0.4, deleted: false }, rest] })).status).toBe(200);
+  expect((await editorData(app, id)).segments).toContainEqual({ ...rest, selected: false });
+});
+
+test('captions that the editor would not show are refused', async () => {
+  const subtitle = `${CAPTIONS}\nNOTE ${'x'.repeat(2 ** 21)}\n`;
+  const { id: name, ...rest } = captions({ subtitle });
+  const text = `The captions '${name}' are invalid: they have more than 2097152 bytes.`;
+  expect(await save({ subtitles: [{ id: name, ...rest }] })).toEqual({ status: 400, text });
+});
+
+test.each(['tags', 'workflows', 'subtitles', 'chapters', 'segments', 'tracks'])(
+  'a million %s are refused without reading them all',
+  async (name) => {
+    const million = Array(1_000_000).fill(0);
+    const part = name === 'tags' ? { subtitles: [captions({ tags: million })] } : { [name]: million };
+    const begun = performance.now();
+    expect(await save(part)).toEqual({ status: 400, text: 'Unable to parse details' });
+    expect(performance.now() - begun).toBeLessThan(2000);
+  },
+);
