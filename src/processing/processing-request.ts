@@ -22,7 +22,7 @@ export function parseProcessing(text: string): Processing {
   const parsed = Schema.safeParse(tryParseJson(text));
   if (!parsed.success) throw UNPARSABLE_PROCESSING();
   const { workflow, configuration } = parsed.data;
-  return { workflow, configuration: checked(configuration ?? {}) };
+  return { workflow, configuration: checkConfiguration(configuration ?? {}) };
 }
 
 /** Parses the form field `configuration`: a JSON object of values by key. @throws {HttpError} 400 */
@@ -31,11 +31,11 @@ export function parseConfiguration(text: string | undefined): Record<string, str
   const value = tryParseJson(text);
   const parsed = ProcessingRequest.shape.configuration.safeParse(value);
   if (value === undefined || !parsed.success) throw INVALID_CONFIGURATION();
-  return checked(parsed.data ?? {});
+  return checkConfiguration(parsed.data ?? {});
 }
 
 /** Checks the keys with a meaning in every workflow. @throws {HttpError} 400 */
-function checked(configuration: Record<string, string>): Record<string, string> {
+export function checkConfiguration(configuration: Record<string, string>): Record<string, string> {
   const { heights } = configuration;
   if (heights && !parseHeights(heights)) throw INVALID_HEIGHTS(excerpt(heights, 100));
   return configuration;

@@ -75,6 +75,19 @@ describe('PUT /recordings/{id}', () => {
     expect((await put({ start: String(MORNING + 6 * HOUR), end: String(MORNING + 7 * HOUR) })).status).toBe(400);
   });
 
+  test('refuses a configuration that no workflow could use, and long lines at once', async () => {
+    const id = await scheduled(newAgent());
+    const put = (wfproperties: string) => send(app, 'PUT', `/recordings/${id}`, { wfproperties });
+    expect(await put('heights=abc')).toMatchObject({ status: 400, text: expect.stringContaining("'heights'") });
+    const lines = (start: number) => Array.from({ length: 600 }, (_, i) => `key${start + i}=1`).join('\n');
+    expect((await put(lines(0))).status).toBe(200);
+    const text = 'The configuration of a workflow has at most 1000 values.';
+    expect(await put(lines(600))).toMatchObject({ status: 400, text });
+    const begun = performance.now();
+    expect((await put(`a${' '.repeat(50_000)}b`)).status).toBe(200);
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+
   test('needs write access', async () => {
     const id = await scheduled(newAgent());
     const name = `plugin-${randomUUID()}`;

@@ -20,7 +20,8 @@ import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { quoted } from '#platform/text/excerpt.ts';
-import type { Processing } from '#processing/processing-request.ts';
+import { checkConfiguration, type Processing } from '#processing/processing-request.ts';
+import { INVALID_HEIGHTS } from '#processing/workflow-refusals.ts';
 import { AGENT_IS_BOOKED } from '../packages/schedule-package.endpoint.ts';
 import { milliseconds, WRONG_TIME } from './milliseconds.ts';
 
@@ -38,6 +39,9 @@ const WRONG_INPUTS = refusal(
   400,
   `The property '${INPUTS}' must have at most ${MOST_INPUTS} names of 1 to ${MAX_NAME} characters without control characters.`,
 );
+/** Changes add to the configuration. */
+const MOST_PROPERTIES = 1000;
+const TOO_MANY_PROPERTIES = refusal(400, `The configuration of a workflow has at most ${MOST_PROPERTIES} values.`);
 
 const Fields = z.object({
   start: milliseconds('start').describe('The start in milliseconds since 1970.'),
@@ -79,6 +83,8 @@ export const SCHEDULED_ENDPOINTS = [
       WRONG_TIME,
       WRONG_AGENT,
       WRONG_INPUTS,
+      INVALID_HEIGHTS,
+      TOO_MANY_PROPERTIES,
       NOT_SCHEDULED,
       RECORDING_BEGUN,
       UPLOADED_ALREADY,
@@ -154,7 +160,7 @@ function changeOf(
   return change;
 }
 
-/** Returns the processing of the recording with the given changes; undefined without any. */
+/** Returns the processing of the recording with the given changes; undefined without any. @throws {HttpError} 400 */
 async function changedProcessing(
   db: Queryable,
   id: string,
@@ -164,18 +170,17 @@ async function changedProcessing(
   const values = propertiesIn(wfproperties);
   if (!workflow && values.size === 0) return undefined;
   const planned = await processingOf(db, id);
-  return {
-    workflow: workflow || (planned?.workflow ?? ''),
-    configuration: { ...planned?.configuration, ...Object.fromEntries(values) },
-  };
+  const configuration = checkConfiguration({ ...planned?.configuration, ...Object.fromEntries(values) });
+  if (Object.keys(configuration).length > MOST_PROPERTIES) throw TOO_MANY_PROPERTIES();
+  return { workflow: workflow || (planned?.workflow ?? ''), configuration };
 }
 
 function propertiesIn(text = ''): Map<string, string> {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   return new Map(
     lines.flatMap((line): [string, string][] => {
-      const [, name, value = ''] = /^([^#!=\s][^=]*?)\s*=\s*(.*)$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, value]];
+      const at = line.indexOf('=');
+      return at < 1 || /^[#!]/.test(line) ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()]];
     }),
   );
 }
