@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Principal } from '#access/principal.ts';
-import type { NewAttachment, NewTrack } from '#catalogue/events/event-files.ts';
+import { isEditable, type NewAttachment, type NewTrack } from '#catalogue/events/event-files.ts';
 import type { MetadataEdit } from '#catalogue/events/update/event-edits.ts';
 import { updateEvent } from '#catalogue/events/update/update-event.ts';
 import { StagedFiles } from '#ingest/staged-files.ts';
@@ -98,9 +98,13 @@ export async function saveEvent(
   const present = new Set(event.captions.map(({ id }) => id));
   // Other files of the event are none of the captions that the editor shows.
   const removed = editing.captions.flatMap(({ id }) => (present.has(id) ? [id] : []));
+  const captions = await identifyCaptions(database, eventId, editing.captions);
+  const added = await storeCaptions(files, event, captions);
+  const pictures = await storePictures(files, event, editing.pictures);
+  const removed = editing.captions.map(({ id }) => id);
   const edits = {
     ...(editing.metadata && { metadata: editing.metadata }),
-    ...(editing.captions.length > 0 && { tracks: { kind: 'captions' as const, removed, tracks: added } }),
+    ...(removed.length > 0 && { tracks: { kind: 'captions' as const, removed, tracks: added } }),
     cut: { catalog: parts && cuttingCatalog(parts), hidden: editing.hidden, pictures },
   };
   const by = { principal, refusals: { missing: EVENT_GONE, denied: NOT_WRITABLE } };
@@ -135,16 +139,19 @@ function byIdentifier({ captions }: EditableEvent, edited: readonly EditedCaptio
 /** Keeps the identifiers by which the editor knows captions, unless another track or earlier captions have them. */
 async function identifyCaptions(
   db: Queryable,
-  event: EditableEvent,
+  eventId: string,
   edited: readonly EditedCaptions[],
 ): Promise<EditedCaptions[]> {
-  const fresh = edited.filter(({ id }) => isUuid(id) && !event.captions.some((captions) => captions.id === id));
-  const ids = fresh.map(({ id }) => id);
+  const ids = edited.flatMap(({ id }) => (isUuid(id) ? [id] : []));
   const taken = db
     .selectFrom('tracks')
-    .select('id')
+    .select(['id', 'event_id', 'flavor', 'is_media'])
     .where('id', '=', (is) => is.fn.any(is.val(ids)));
-  const others = new Set(ids.length > 0 ? (await taken.execute()).map(({ id }) => id) : []);
+  const others = new Set(
+    (ids.length > 0 ? await taken.execute() : []).flatMap(({ id, event_id, flavor, is_media }) =>
+      event_id === eventId && isEditable({ flavor, isMedia: is_media ?? false }) ? [] : [id],
+    ),
+  );
   return edited.map((captions, i) => {
     const isFirst = edited.findIndex(({ id }) => id === captions.id) === i;
     return isUuid(captions.id) && !others.has(captions.id) && isFirst ? captions : { ...captions, id: randomUUID() };
