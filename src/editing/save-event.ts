@@ -91,17 +91,10 @@ export async function saveEvent(
   requireVisible(event, editing.hidden);
   await using files = new StagedFiles(services, principal.username);
   const edited = byIdentifier(event, editing.captions);
-  const captions = await identifyCaptions(database, event, edited);
+  const captions = await identifyCaptions(database, eventId, edited);
   const added = await storeCaptions(files, event, captions);
   const pictures = await storePictures(files, event, editing.pictures);
   const removed = edited.map(({ id }) => id);
-  const present = new Set(event.captions.map(({ id }) => id));
-  // Other files of the event are none of the captions that the editor shows.
-  const removed = editing.captions.flatMap(({ id }) => (present.has(id) ? [id] : []));
-  const captions = await identifyCaptions(database, eventId, editing.captions);
-  const added = await storeCaptions(files, event, captions);
-  const pictures = await storePictures(files, event, editing.pictures);
-  const removed = editing.captions.map(({ id }) => id);
   const edits = {
     ...(editing.metadata && { metadata: editing.metadata }),
     ...(removed.length > 0 && { tracks: { kind: 'captions' as const, removed, tracks: added } }),
@@ -135,7 +128,6 @@ function byIdentifier({ captions }: EditableEvent, edited: readonly EditedCaptio
   return edited.map((each) => ({ ...each, id: captions.find(({ flavor }) => flavor === each.id)?.id ?? each.id }));
 }
 
-/** Keeps the identifiers by which the editor knows captions, unless another track has them. */
 /** Keeps the identifiers by which the editor knows captions, unless another track or earlier captions have them. */
 async function identifyCaptions(
   db: Queryable,

@@ -26,12 +26,17 @@ const Stream = z.looseObject({ enabled: z.boolean().nullish() }).nullish();
 const FlavorPart = z.string().regex(/^[\w+.-]{1,100}$/);
 
 const Captions = z.looseObject({
-  id: z.string().min(1).max(255).optional().describe('A new identifier adds captions. Required without `flavor`.'),
+  id: z
+    .string()
+    .min(1)
+    .max(255)
+    .toLowerCase()
+    .optional()
+    .describe('A new identifier adds captions. Required without `flavor`.'),
   flavor: z
     .looseObject({ type: FlavorPart, subtype: FlavorPart })
     .optional()
     .describe('Names the captions if `id` is missing.'),
-  id: z.string().min(1).max(255).toLowerCase().describe('A new identifier adds captions.'),
   subtitle: z.string().nullish().describe('WebVTT.'),
   tags: z
     .array(z.string())
@@ -111,6 +116,8 @@ function nameOf({ id, flavor }: z.infer<typeof Captions>, kind: EditedCaptions['
   if (id !== undefined) return id;
   if (flavor?.type !== kind) throw UNPARSABLE();
   return `${kind}/${flavor.subtype}`;
+}
+
 function captionsFault(text: string): string | undefined {
   if (Buffer.byteLength(text) > MAX_CAPTION_BYTES) return `they have more than ${MAX_CAPTION_BYTES} bytes`;
   return webVttFault(text);
