@@ -42,7 +42,8 @@ import { EDIT_JSON_EXAMPLE, EDIT_REQUEST_EXAMPLE } from './editor-examples.ts';
 import { editorMetadata } from './editor-metadata.ts';
 
 /** Room for captions and a few pictures. */
-const MAX_BYTES = 16 * 2 ** 20;
+const MAX_EDIT_BYTES = 16 * 2 ** 20;
+const MAX_METADATA_BYTES = 2 ** 20;
 const LOCK_ID = '0b1d9c3e-6f1a-4c70-9a52-3f0e5d7c8a11';
 
 const access = EVERY_ACCOUNT;
@@ -104,7 +105,7 @@ export const EDITOR_ENDPOINTS = [
       const { principal, requestId, log } = c.var;
       const id = params.event_id;
       await requireEditor(services.database, principal, id);
-      const { metadataJson, ...editing } = parseEditRequest(await readText(c));
+      const { metadataJson, ...editing } = parseEditRequest(await readText(c, MAX_EDIT_BYTES));
       const metadata = metadataJson === undefined ? undefined : metadataEdit(metadataJson, services);
       await saveEvent(id, { ...editing, metadata }, { principal, requestId }, services);
       log.info({ eventId: id, workflow: editing.workflow }, 'edits saved');
@@ -152,7 +153,7 @@ export const EDITOR_ENDPOINTS = [
       const { principal } = c.var;
       const id = params.event_id;
       await requireEditor(database, principal, id);
-      const metadata = metadataEdit(await readText(c), services);
+      const metadata = metadataEdit(await readText(c, MAX_METADATA_BYTES), services);
       const by = { principal, refusals: { missing: EVENT_GONE, denied: NOT_WRITABLE } };
       await inTransaction(database, async (trx) => {
         await updateEvent(trx, id, { metadata }, by);
@@ -242,8 +243,8 @@ export const EDITOR_ENDPOINTS = [
 ];
 
 /** Reads a body of any type. @throws {HttpError} 400 for bytes that are not UTF-8, 413 for a long body */
-async function readText(c: Context): Promise<string> {
-  const bytes = await readBody(c.req.raw, MAX_BYTES);
+async function readText(c: Context, maxBytes: number): Promise<string> {
+  const bytes = await readBody(c.req.raw, maxBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
