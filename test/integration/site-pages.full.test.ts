@@ -179,8 +179,7 @@ describe.skipIf(!browserAvailable())('pages that describe the product', { timeou
     const faults = faultsOf(page, served.origin);
     page.on('requestfailed', (request) => faults.push(`${request.url()} failed`));
     await page.goto(served.origin + path);
-    await page.waitForSelector('.opblock');
-    expect(await page.locator('.opblock').count()).toBe(operations);
+    await expect.poll(() => page.locator('.opblock').count(), { timeout: 100_000 }).toBe(operations);
     return { page, faults };
   }
 

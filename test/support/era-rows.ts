@@ -226,6 +226,22 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       FROM direct_uploads WHERE id = 'direct-open';
     INSERT INTO direct_upload_files (direct_upload_id, position, token_sha256, field, flavor, upload_id) VALUES
       ('direct-between', 0, encode(sha256('between'), 'hex'), 'presenter', 'presenter/source', 'upload-of-direct-8')`,
+  '0041': `
+    INSERT INTO playlists (id, title, description, creator, read_roles, write_roles) VALUES
+      ('playlist-1', 'Lectures', 'Of the summer', 'ada', '{ROLE_READER}', DEFAULT);
+    INSERT INTO playlist_entries (playlist_id, position, content_id) VALUES
+      ('playlist-1', 0, 'event-1'), ('playlist-1', 1, 'event-that-is-gone');
+    INSERT INTO playlist_acl (playlist_id, position, role, action, allow) VALUES
+      ('playlist-1', 0, 'ROLE_READER', 'read', true)`,
+  '0042': `
+    INSERT INTO user_groups (id, name, description, roles) VALUES ('staff', 'Staff', 'Who record', '{ROLE_STUDIO}');
+    INSERT INTO user_group_members (group_id, username) VALUES ('staff', 'ada')`,
+  '0043': `
+    INSERT INTO editor_locks (event_id, uuid, username, expires_at) VALUES
+      ('event-1', 'lock-1', 'ada', '2026-04-13T08:00:00Z');
+    UPDATE tracks SET hidden_streams = '{audio}' WHERE id = '00000000-0000-4000-8000-000000000001'`,
+  '0044': `
+    INSERT INTO used_tokens (digest, expires_at) VALUES (sha256('token'), '2026-04-13T08:00:00Z')`,
   '0045': `
     INSERT INTO event_views (event_id, hour, views) VALUES ('event-1', '2026-04-13T08:00:00Z', 42);
     INSERT INTO organization_views (hour, views) VALUES ('2026-04-13T08:00:00Z', 43)`,
