@@ -147,7 +147,8 @@ describe.skipIf(!browserAvailable())('pages that describe the product', { timeou
     .get('/api', (c) => c.json({ here: true }))
     .post('/api/events', async (c) => c.json(Object.fromEntries(await c.req.formData())));
   const served = inBrowser(new Hono({ strict: false }).route('/', routes).route('/some/prefix', routes).fetch);
-  const operations = Object.values(DOCUMENT.paths).flatMap((methods) => Object.keys(methods)).length;
+  const operations = Object.values(DOCUMENT.paths).flatMap((methods) => Object.values(methods));
+  const groups = Map.groupBy(operations, ({ tags: [group] }) => group);
 
   // As narrow as a page with larger letters is on a phone.
   test.each([LOOKS[0], ['dark', 280]] as const)(
@@ -179,12 +180,20 @@ describe.skipIf(!browserAvailable())('pages that describe the product', { timeou
     const faults = faultsOf(page, served.origin);
     page.on('requestfailed', (request) => faults.push(`${request.url()} failed`));
     await page.goto(served.origin + path);
-    await expect.poll(() => page.locator('.opblock').count(), { timeout: 100_000 }).toBe(operations);
+    await expect.poll(() => page.locator('.opblock-tag').count(), { timeout: 100_000 }).toBe(groups.size);
     return { page, faults };
   }
 
   test('the reference lists every operation, asks no other host, and sends requests to where it came from', async () => {
     const { page, faults } = await reference('/some/prefix/docs');
+    for (const [group, members] of groups) {
+      const heading = page.locator(`.opblock-tag[data-tag="${group}"]`);
+      await heading.click();
+      await expect.poll(() => page.locator('.opblock').count()).toBe(members.length);
+      await heading.click();
+      await expect.poll(() => page.locator('.opblock').count()).toBe(0);
+    }
+    await page.locator('.opblock-tag[data-tag="Base"]').click();
     await page.locator('#operations-Base-getApi').click();
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.url() === `${served.origin}/some/prefix/api`),
@@ -197,6 +206,7 @@ describe.skipIf(!browserAvailable())('pages that describe the product', { timeou
 
   test('fields with JSON are filled in, and sent as text and not as files', async () => {
     const { page } = await reference('/docs/');
+    await page.locator('.opblock-tag[data-tag="Events"]').click();
     await page.locator('#operations-Events-postEvents').click();
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.request().method() === 'POST'),

@@ -8,6 +8,7 @@ import { type ApiVersion, atLeast, NEWEST_VERSION } from '#platform/http/answer/
 /** What the checks read of an operation. */
 export interface Operation {
   operationId: string;
+  tags: string[];
   security?: unknown[];
   parameters?: { in: string; name: string; required?: boolean; example?: unknown; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema; example: Record<string, string> }> };

@@ -20,7 +20,7 @@ async function showReference() {
     dom_id: '#reference',
     presets: [SwaggerUIBundle.presets.apis],
     deepLinking: true,
-    docExpansion: 'list',
+    docExpansion: 'none',
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     filter: true,
