@@ -93,6 +93,16 @@ describe('an answer', () => {
     expect(reader.bytesRead).toBe(CONTENT.length);
   });
 
+  test.each([
+    ['HEAD', '5-', 200],
+    ['GET', '0-9,20-', 200],
+  ])('is not shortened for %s with the range %s, which selects everything', async (method, range, status) => {
+    const answer = await (await open()).ask(range, method);
+    const length = answer.headers.get('Content-Length');
+    await answer.body?.cancel();
+    expect([answer.status, length]).toEqual([status, String(CONTENT.length)]);
+  });
+
   test('is 416 with the size beyond the end', async () => {
     const answer = await (await open()).ask(`${CONTENT.length}-`);
     expect([answer.status, answer.headers.get('Content-Range')]).toEqual([416, `bytes */${CONTENT.length}`]);

@@ -97,8 +97,7 @@ export class RangeReader {
     const { size } = object;
     const range = method === 'GET' ? requestedRange(headers.range, size) : 'all';
     if (range === 'unsatisfiable') return void response.writeHead(416, { 'Content-Range': `bytes */${size}` }).end();
-    const asked = range === 'all' ? { start: 0, end: size - 1 } : range;
-    const { start, end } = OPEN_RANGE.test(headers.range ?? '') ? nextBytes(object, asked.start) : asked;
+    const { start, end } = answeredRange(object, range, headers.range);
     response.writeHead(range === 'all' ? 200 : 206, {
       'Accept-Ranges': 'bytes',
       'Content-Length': end - start + 1,
@@ -167,6 +166,11 @@ export class RangeReader {
     if (filled < bytes.length) throw new Error('The object storage sent less of an object than was asked for.');
     return bytes;
   }
+}
+
+function answeredRange(object: ServedObject, range: ByteRange | 'all', header = ''): ByteRange {
+  if (range === 'all') return { start: 0, end: object.size - 1 };
+  return OPEN_RANGE.test(header) ? nextBytes(object, range.start) : range;
 }
 
 /** Returns how much of all bytes from `start` on a tool gets: more, the longer it has read on without a jump. */
