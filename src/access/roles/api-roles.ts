@@ -50,7 +50,7 @@ const rule = (method: string, path: string, access: Access, since: ApiVersion = 
   return { method, path, access, since };
 };
 
-/** Contract endpoints that are not implemented (compatibility 1.3): callers with the role get 404 or 405. */
+/** Requests without an endpoint that the reference guards by a role: callers with it get 404 or 405, others 403. */
 export const UNIMPLEMENTED_ROUTES: readonly Rule[] = [
   rule('get', '/api/version/{name}', ANY_API_ROLE),
   rule('get', '/api/info/{name}', ANY_API_ROLE),
