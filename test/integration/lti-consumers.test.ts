@@ -165,6 +165,15 @@ describe('a launch by LTI 1.1', () => {
     expect((await new CookieBrowser(origin).open('/lti/start', { token })).status).toBe(401);
   });
 
+  test('watches in a new window what another course of this window may read', async () => {
+    const { id, publication } = await recording('17_Learner');
+    const window = new CookieBrowser(origin);
+    await follow(consumerLaunch(LAUNCH), window);
+    const { location } = await launch(consumerLaunch(LAUNCH, { context_id: '', custom_tool: `/play/${id}` }));
+    const opened = await window.open('/lti/start', { token: location?.searchParams.get('token') ?? '' });
+    expect(opened.location?.pathname).toBe(`/watch/${publication}`);
+  });
+
   test('takes precedence over an account until somebody signs in', async () => {
     const browser = new CookieBrowser(origin);
     const credentials = { username: 'admin', password: 'opencast' };

@@ -77,7 +77,7 @@ async function recording(title = 'Lecture') {
 }
 
 /** Follows a launch to its page. */
-async function page({ browser, location }: Awaited<ReturnType<typeof launch>>) {
+async function page({ browser, location }: Pick<Awaited<ReturnType<typeof launch>>, 'browser' | 'location'>) {
   const start = await browser.open(`${location?.pathname}${location?.search}`);
   return start.location ? `${start.location.pathname}${start.location.search}` : start.text;
 }
@@ -130,6 +130,19 @@ describe('a launch by LTI 1.3', () => {
     const { location } = await post(other, { id_token, state: asked.get('state') ?? '' });
     expect([location?.pathname, other.cookies.size]).toEqual(['/lti/start', 0]);
     expect((await post(other, fields)).status).toBe(401);
+  });
+
+  test('adds its course to the session of its user where the cookie of the login is lost', async () => {
+    const id = await insertEvent(app.database);
+    await giveAcl(app, id, [ace('18_Learner')]);
+    const publication = await insertPublication(app.database, id);
+    const { browser } = await launch();
+    const asked = await login(browser);
+    for (const name of browser.cookies.keys()) if (name.startsWith('inlet-state')) browser.cookies.delete(name);
+    const claims = lti({ context: { id: '18' }, target_link_uri: `${origin}/play/${id}` });
+    const id_token = await platform.key.sign(platform.claims(asked, claims));
+    const launched = await post(browser, { id_token, state: asked.get('state') ?? '' });
+    expect(await page({ ...launched, browser })).toBe(`/watch/${publication}`);
   });
 });
 

@@ -58,19 +58,19 @@ export class SessionStore {
     return cookie;
   }
 
-  /** Starts the session of a learning platform's user. @returns the cookie; undefined if the user is not allowed */
-  async openLaunched(user: LaunchedUser): Promise<string | undefined> {
+  /** Starts the session of a learning platform's user; undefined if the user is not allowed. */
+  async openLaunched(user: LaunchedUser): Promise<{ cookie: string; principal: Principal } | undefined> {
     const account = await this.#accounts.launched?.find(user);
-    return account && this.open(account, user.launch);
+    return account && { cookie: await this.open(account, user.launch), principal: account.principal };
   }
 
   /**
    * Adds the courses of another launch to a session, which keeps the roles of courses that are open in other frames.
    *
-   * @returns false if there is no valid session of this user
+   * @returns the user with the roles of all these courses; undefined if there is no valid session of this user
    */
-  async extend(cookie: string, { username, launch }: LaunchedUser): Promise<boolean> {
-    if (!(await this.find(cookie, false))) return false;
+  async extend(cookie: string, { username, launch }: LaunchedUser): Promise<Principal | undefined> {
+    if (!(await this.find(cookie, false))) return undefined;
     const { contexts, ...facts } = launch;
     const { numAffectedRows = 0n } = await sql`
       UPDATE sessions SET launch = launch || ${JSON.stringify(facts)}::jsonb
@@ -78,7 +78,7 @@ export class SessionStore {
       WHERE sign_in = (SELECT sign_in FROM sessions WHERE digest = ${digestOf(cookie)})
         AND username = ${username} AND launch->>'platform' = ${launch.platform}
         AND launch->'hasAccount' = ${JSON.stringify(launch.hasAccount)}::jsonb`.execute(this.#database);
-    return numAffectedRows > 0n;
+    return numAffectedRows > 0n ? (await this.find(cookie, false))?.account.principal : undefined;
   }
 
   /** Finds and extends a session. @param mayRenew true if a new cookie would arrive before later responses */
@@ -223,14 +223,19 @@ export class Sessions {
     this.#set(c, ACCOUNT, await this.#store.open(account));
   }
 
-  /** Starts the session of a launch, or adds the launch to that of the same user. @returns false if it is not allowed */
-  async beginLaunched(c: Context, user: LaunchedUser): Promise<boolean> {
+  /**
+   * Starts the session of a launch, or adds the launch to that of the same user.
+   *
+   * @returns the user of the session; undefined if it is not allowed
+   */
+  async beginLaunched(c: Context, user: LaunchedUser): Promise<Principal | undefined> {
     const former = this.#cookie(c, LAUNCH);
-    if (former !== undefined && (await this.#store.extend(former, user))) return true;
+    const extended = former && (await this.#store.extend(former, user));
+    if (extended) return extended;
     if (former !== undefined) await this.#store.end(former);
-    const cookie = await this.#store.openLaunched(user);
-    if (cookie !== undefined) this.#set(c, LAUNCH, cookie);
-    return cookie !== undefined;
+    const opened = await this.#store.openLaunched(user);
+    if (opened) this.#set(c, LAUNCH, opened.cookie);
+    return opened?.principal;
   }
 
   async end(c: Context): Promise<void> {

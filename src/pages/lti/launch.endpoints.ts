@@ -188,8 +188,7 @@ export const startInFrame = defineEndpoint({
     const { facts } = await tokens.open<Start>('start', token);
     const { signedIn } = c.var;
     if (signedIn?.provider === LAUNCH_PROVIDER && signedIn.username === facts.username) {
-      await tokens.use('start', token);
-      return leadTo(c, services, facts.target);
+      return continueLaunch(c, services, token);
     }
     const content = html`<p>Your browser does not keep the sign-in of this page. Continue in a new window.</p>
 <form method="post" action="${relativeTo(c, START)}" target="_blank">${hiddenFields({ token })}
@@ -209,17 +208,19 @@ export const startInWindow = defineEndpoint({
     example: { token: 'eyJhbGciOiJIUzI1NiJ9' },
   },
   handle: async ({ c, form }, services: LaunchServices) => {
-    const { tokens, accounts } = requireLaunches(services);
-    const { token } = await form();
-    const { facts } = await tokens.use<Start>('start', token);
-    const account = await accounts.find(facts);
-    if (!account || !(await services.sessions.beginLaunched(c, facts))) {
-      throw UNVERIFIED_LAUNCH('its user is no longer allowed');
-    }
-    c.set('principal', account.principal);
-    return leadTo(c, services, facts.target);
+    requireLaunches(services);
+    return continueLaunch(c, services, (await form()).token);
   },
 });
+
+/** Adds a launch, once, to the session of the browser, which may not have it yet, and redirects to its page. */
+async function continueLaunch(c: Context, services: LaunchServices, token: string): Promise<Response> {
+  const { facts } = await requireLaunches(services).tokens.use<Start>('start', token);
+  const principal = await services.sessions.beginLaunched(c, facts);
+  if (!principal) throw UNVERIFIED_LAUNCH('its user is no longer allowed');
+  c.set('principal', principal);
+  return leadTo(c, services, facts.target);
+}
 
 /** Redirects to the page of a launch. @throws {HttpError} 404 for a recording that is not published for the user */
 async function leadTo(c: Context, { database, addresses }: LaunchServices, target: LaunchTarget): Promise<Response> {
