@@ -53,9 +53,10 @@ export async function launchedUser(
     ...contextRoles(context, names, platform.contextPrefix),
     ...(isInstructor(names) ? platform.instructorRoles : []),
   ];
+  const course = plainText(context);
   const facts = {
     ...{ platform: platform.name, name: user.name, email: user.email },
-    contexts: { [plainText(context).slice(0, MOST_CONTEXT)]: granted },
+    contexts: { [course.length > MOST_CONTEXT ? '' : course]: granted },
   };
   const named = platform.trustUsernames ? await trustedName(user.login || user.id, directory) : undefined;
   const trusted = named && { username: named.username, launch: { ...facts, hasAccount: named.hasAccount } };
