@@ -1,10 +1,20 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import { anonymous, type Principal } from '#access/principal.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
 import { isUuid } from '#platform/database/uuid.ts';
-import { isStreamed, type Publication, type PublishedAddress, RENDITION_PLAYLIST } from './publication.ts';
+import {
+  INTERNAL_CHANNEL,
+  isStreamed,
+  type Publication,
+  type PublishedAddress,
+  RENDITION_PLAYLIST,
+} from './publication.ts';
+
+/** A condition on a row of `events`: it has a publication with a page. */
+export const IS_PUBLISHED = sql<SqlBool>`EXISTS (SELECT FROM publications
+  WHERE publications.event_id = events.id AND channel <> ${INTERNAL_CHANNEL})`;
 
 /** Returns the publications of many events in one query, ordered by channel; none for an event that does not exist. */
 export async function publicationsOfEvents(

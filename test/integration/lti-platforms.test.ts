@@ -296,6 +296,16 @@ describe('an instructor chooses', () => {
     );
   });
 
+  test('of published recordings only, however many are scheduled after them', async () => {
+    const { id } = await recording('Published');
+    for (let day = 10; day < 40; day += 1) {
+      const planned = await insertEvent(app.database, { start_date: new Date(Date.now() + day * 86_400_000) });
+      await giveAcl(app, planned, [ace('17_Instructor')]);
+    }
+    const { text } = await choosing();
+    expect(text).toContain(`value="recording:${id}"`);
+  });
+
   test('a series', async () => {
     const series = randomUUID();
     await app.database.insertInto('series').values({ id: series, title: 'Whole course', creator: 'x' }).execute();

@@ -1,4 +1,3 @@
-import { type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
@@ -9,7 +8,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import { allOf } from '#platform/database/list/index.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/endpoint-schemas.ts';
-import { publicationsOfEvents } from '#publications/publication.queries.ts';
+import { IS_PUBLISHED, publicationsOfEvents } from '#publications/publication.queries.ts';
 import { INTERNAL_CHANNEL } from '#publications/publication.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { foundEpisode } from './found-episode.ts';
@@ -20,9 +19,6 @@ const CRITERIA = {
   ...{ title: 'title', creator: 'presenter', series_id: 'series_name' },
   ...{ modified: 'start_date', date_created: 'start_date', date_modified: 'start_date' },
 };
-
-const IS_PUBLISHED = sql<SqlBool>`EXISTS (SELECT FROM publications
-  WHERE publications.event_id = events.id AND channel <> ${INTERNAL_CHANNEL})`;
 
 const EXAMPLE = { id: EVENT_ID, dc: { title: ['Algebra I'] }, mediapackage: { id: EVENT_ID, title: 'Algebra I' } };
 

@@ -60,15 +60,14 @@ async function showChoices(
     listSeries(database, principal, { words, take: SHOWN }),
     listRecordings(database, principal, { words, skip: 0, take: SHOWN }),
   ]);
-  const published = recordings.filter(({ publicationId }) => publicationId !== undefined);
   const action = relativeTo(c, CHOOSE);
   const form = (content: Html) =>
     html`<form method="post" action="${action}">${hiddenFields({ token })}${content}</form>`;
   const search = html`<div class="row"><label>Search
 <input name="words" value="${words}" maxlength="${MOST_WORDS}"></label><button>Search</button></div>`;
   const choices = html`<h2>Recordings</h2>
-${published.length === 0 ? html`<p>No published recording matches.</p>` : ''}
-<ul>${published.map(({ id, title, start }) => choiceHtml(`recording:${id}`, title, formatStart(start)))}</ul>
+${recordings.length === 0 ? html`<p>No published recording matches.</p>` : ''}
+<ul>${recordings.map(({ id, title, start }) => choiceHtml(`recording:${id}`, title, formatStart(start)))}</ul>
 ${hasMore ? html`<p>Search to find more recordings.</p>` : ''}
 <h2>Series</h2>
 ${series.length === 0 ? html`<p>No series matches.</p>` : ''}

@@ -3,10 +3,10 @@ import type { Principal } from '#access/principal.ts';
 import { EVENT_LIST } from '#catalogue/events/event-list.ts';
 import { SERIES_LIST } from '#catalogue/series/series-list.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
-import { findPart } from '#platform/database/list/index.ts';
+import { allOf, findPart } from '#platform/database/list/index.ts';
 import { NEWEST_VERSION } from '#platform/http/answer/version.ts';
 import { listingOf } from '#platform/http/list/index.ts';
-import { publicationsOfEvents } from '#publications/publication.queries.ts';
+import { IS_PUBLISHED, publicationsOfEvents } from '#publications/publication.queries.ts';
 import { INTERNAL_CHANNEL } from '#publications/publication.ts';
 
 /** A recording in a list of a launch. */
@@ -14,8 +14,8 @@ export interface ListedRecording {
   id: string;
   title: string;
   start: Date;
-  /** The publication with a page; undefined if it is not published. */
-  publicationId: string | undefined;
+  /** The publication with a page. */
+  publicationId: string;
 }
 
 interface Page {
@@ -26,23 +26,21 @@ interface Page {
   take: number;
 }
 
-/** Returns a page of the recordings that the principal may read, the newest first, and whether more follow. */
+/** Returns a page of the published recordings that the principal may read, the newest first, and whether more follow. */
 export async function listRecordings(database: Queryable, principal: Principal, { words, series, skip, take }: Page) {
   const criteria = { ...(words && { textFilter: words }), ...(series && { series }) };
-  const listing = listingOf(
-    EVENT_LIST,
-    { criteria, access: accessCondition('events', principal, 'read') },
-    NEWEST_VERSION,
-  );
+  const access = allOf([mayAccess('events', principal, 'read'), IS_PUBLISHED]);
+  const listing = listingOf(EVENT_LIST, { criteria, access }, NEWEST_VERSION);
   const { entries } = await findPart(database, listing, { skip, take: take + 1 });
   const events = entries.slice(0, take).map(({ shown }) => shown);
   const pages = await findPages(
     database,
     events.map(({ id }) => id),
   );
-  const recordings = events.map(
-    ({ id, title, start_date }): ListedRecording => ({ id, title, start: start_date, publicationId: pages.get(id) }),
-  );
+  const recordings = events.flatMap(({ id, title, start_date }): ListedRecording[] => {
+    const publicationId = pages.get(id);
+    return publicationId === undefined ? [] : [{ id, title, start: start_date, publicationId }];
+  });
   return { recordings, hasMore: entries.length > take };
 }
 

@@ -29,10 +29,10 @@ export const seriesRecordings = defineEndpoint({
     if (title === undefined) throw notFound('The series does not exist, or the course has no access to it.');
     const found = await listRecordings(database, principal, { series, skip: offset, take: SHOWN });
     const links = publicationLinks(c, addresses);
-    const items = found.recordings.flatMap((recording) =>
-      recording.publicationId === undefined
-        ? []
-        : html`<li><a href="${links.watch(recording.publicationId)}">${recording.title || 'Untitled recording'}
+    const items = found.recordings.map(
+      (
+        recording,
+      ) => html`<li><a href="${links.watch(recording.publicationId)}">${recording.title || 'Untitled recording'}
 <span>${formatStart(recording.start)}</span></a></li>`,
     );
     const next = new URLSearchParams({ ...(series && { series }), offset: String(offset + SHOWN) });
