@@ -115,9 +115,10 @@ describe('a launch by LTI 1.1', () => {
   });
 
   test('lets an instructor upload, in a frame of the platform alone', async () => {
+    const browser = new CookieBrowser(origin);
     const fields = { custom_tool: '/upload', roles: 'Instructor,urn:lti:sysrole:ims/lis/Administrator' };
-    const { status, headers } = await follow(consumerLaunch(LAUNCH, fields));
-    expect(status).toBe(200);
+    const { status, headers } = await follow(consumerLaunch(LAUNCH, fields), browser);
+    expect([status, (await browser.open('/ingest/createMediaPackage')).status]).toEqual([200, 200]);
     expect(headers.get('Content-Security-Policy')).toContain("frame-ancestors 'self' https://moodle.example.org");
     expect((await follow(consumerLaunch(LAUNCH, { custom_tool: '/upload' }))).status).toBe(403);
   });

@@ -32,10 +32,10 @@ test.each<[unknown, string]>([
   [{ consumers: [{ ...consumer, name: 'a:b' }] }, 'consumers.0.name'],
   [{ consumers: [{ ...consumer, trust: true }] }, 'trust'],
   [{ consumers: [{ ...consumer, contextPrefix: 'role_' }] }, 'consumers.0.contextPrefix'],
-  [
-    { consumers: [{ ...consumer, instructorRoles: ['ROLE_ADMIN'] }] },
+  ...['ROLE_ADMIN', 'ROLE_CAPTURE_AGENT'].map((role): [unknown, string] => [
+    { consumers: [{ ...consumer, instructorRoles: [role] }] },
     'consumers.0.instructorRoles.0: must be a role other',
-  ],
+  ]),
   [{ consumers: [consumer, { ...consumer, key: 'other' }] }, 'repeats the name "moodle"'],
   [{ consumers: [consumer, { ...consumer, name: 'other' }] }, 'repeats the key "k"'],
   [{ platforms: [{ ...platform, keys: 'file:///etc/passwd' }] }, 'platforms.0.keys: must be a URL'],

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ConfigError, origins } from '#platform/setting/value-kinds.ts';
-import { ROLE_ADMIN, ROLE_EXTERNAL_APPLICATIONS, ROLE_SUDO } from '../roles/roles.ts';
+import { GUARDED_ROLES } from '../sessions/launched-accounts.ts';
 
-/** Roles that no learning platform may grant. */
-const GUARDED = [ROLE_ADMIN, ROLE_SUDO, ROLE_EXTERNAL_APPLICATIONS];
 const SHORTEST_SECRET = 16;
 
 const text = z.string().min(1);
@@ -17,7 +15,7 @@ const webUrl = z
 const role = z
   .string()
   .regex(/^[^\s,\p{Cc}]+$/u)
-  .refine((name) => !GUARDED.includes(name), `must be a role other than ${GUARDED.join(', ')}`);
+  .refine((name) => !GUARDED_ROLES.includes(name), `must be a role other than ${GUARDED_ROLES.join(', ')}`);
 
 /** The settings of all learning platforms. */
 const COMMON = {

@@ -1,6 +1,6 @@
 import type { Directory, KnownAccount } from '../accounts/directory.ts';
 import { Principal } from '../principal.ts';
-import { accountRoles, ROLE_ADMIN, ROLE_CAPTURE_AGENT, ROLE_SUDO } from '../roles/roles.ts';
+import { accountRoles, ROLE_ADMIN, ROLE_CAPTURE_AGENT, ROLE_EXTERNAL_APPLICATIONS, ROLE_SUDO } from '../roles/roles.ts';
 
 /** The provider of users of learning platforms. */
 export const LAUNCH_PROVIDER = 'lti';
@@ -25,8 +25,8 @@ export interface LaunchedUser {
 
 type SessionAccount = Pick<KnownAccount, 'principal' | 'credential'>;
 
-/** Roles of those whom no learning platform may act for: administrators, services and machines. */
-const GUARDED = [ROLE_ADMIN, ROLE_SUDO, ROLE_CAPTURE_AGENT];
+/** Roles that users of learning platforms never have: those of administrators, services and machines. */
+export const GUARDED_ROLES = [ROLE_ADMIN, ROLE_SUDO, ROLE_CAPTURE_AGENT, ROLE_EXTERNAL_APPLICATIONS];
 
 /** Finds the accounts of sessions that launches began. */
 export class LaunchedAccounts {
@@ -54,7 +54,7 @@ export class LaunchedAccounts {
     if (launch.hasAccount !== (account !== undefined)) return undefined;
     const roles = new Set([...(account?.principal.roles ?? accountRoles(username, [])), ...granted]);
     const principal = await this.#directory.withGroups(new Principal({ ...facts, roles }));
-    if (account?.principal.agentId !== undefined || GUARDED.some((role) => principal.hasRole(role))) return undefined;
+    if (GUARDED_ROLES.some((role) => principal.hasRole(role))) return undefined;
     return { principal, credential: account ? `${credential} ${account.credential}` : credential };
   }
 }
