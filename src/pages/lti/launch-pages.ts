@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import { BASE_STYLE, type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
+import { BASE_STYLE, type Html, pagePolicy, titledPage } from '#platform/http/answer/html-page.ts';
 
 const STYLE = `${BASE_STYLE}
 main { padding-top: 1.5rem; }
@@ -15,14 +15,7 @@ const SUBMIT = 'document.forms[0].submit()';
 
 /** Returns a page for the frame of a learning platform. */
 export function launchPage(title: string, content: Html): Html {
-  return page(
-    `${title} - Inlet`,
-    html`<main>
-<header><img src="${raw(ICON)}" alt=""><h1>${title}</h1></header>
-${content}
-</main>`,
-    { style: STYLE },
-  );
+  return titledPage(title, content, STYLE);
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { WRONG_PASSWORD } from '#access/access-errors.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Authenticator } from '#access/sign-in/authenticator.ts';
-import { BASE_STYLE, type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
+import { BASE_STYLE, type Html, pagePolicy, titledPage } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { HttpError, PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { remoteAddress } from '#platform/http/server/client-address.ts';
@@ -36,15 +36,7 @@ function pageHeaders(frames: "'none'" | '*') {
 
 const PAGE_HEADERS = pageHeaders("'none'");
 
-const frame = (title: string, content: Html) =>
-  page(
-    `${title} - Inlet`,
-    html`<main>
-<header><img src="${raw(ICON)}" alt=""><h1>${title}</h1></header>
-${content}
-</main>`,
-    { style: STYLE },
-  );
+const frame = (title: string, content: Html) => titledPage(title, content, STYLE);
 
 /** The state of the sign-in form. */
 interface SignInForm {

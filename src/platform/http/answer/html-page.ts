@@ -26,6 +26,15 @@ ${content}
 `;
 }
 
+/** Returns a page with an icon and its title as the heading. @param style trusted CSS */
+export function titledPage(title: string, content: Html, style: string): Html {
+  const main = html`<main>
+<header><img src="${raw(ICON)}" alt=""><h1>${title}</h1></header>
+${content}
+</main>`;
+  return page(`${title} - Inlet`, main, { style });
+}
+
 /** Returns the `Content-Security-Policy` of a page: its style and additional directives. */
 export function pagePolicy({ style }: { style: string }, ...more: readonly string[]): string {
   return [
