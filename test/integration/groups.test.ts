@@ -36,8 +36,8 @@ async function rolesWith(headers: Record<string, string>, on = app): Promise<str
 }
 
 test('a group is created, read, changed and deleted with the statuses of the reference', async () => {
-  const name = unique('Physics-Lab ä');
-  const id = name.toLowerCase().replace(/[^a-z0-9_]/g, '_');
+  const name = unique('Physics-Lab ä🔭');
+  const id = name.toLowerCase().replace(/[^a-z0-9_]/gu, '_');
   const path = `/api/groups/${id}`;
   const missing = { status: 404, text: `Cannot find a group with id '${id}'.` };
   for (const method of ['GET', 'DELETE']) expect(await send(app, method, path)).toMatchObject(missing);

@@ -162,7 +162,7 @@ export const newGroup = defineEndpoint({
     const name = parseName(given.get('name') ?? '');
     const { members = [], ...facts } = parseGroup(given);
     // In lower case, a few letters become two characters.
-    const id = name.replace(/[^A-Za-z0-9_]/g, '_').toLowerCase();
+    const id = name.replace(/[^A-Za-z0-9_]/gu, '_').toLowerCase();
     requireGrantedRoles(c, id, facts.roles ?? []);
     await inTransaction(database, async (trx) => {
       if (!(await insertGroup(trx, id, facts))) throw GROUP_EXISTS(id);
