@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Principal } from '#access/principal.ts';
-import { isEditable, type NewAttachment, type NewTrack } from '#catalogue/events/event-files.ts';
+import type { NewAttachment, NewTrack } from '#catalogue/events/event-files.ts';
 import type { MetadataEdit } from '#catalogue/events/update/event-edits.ts';
 import { updateEvent } from '#catalogue/events/update/update-event.ts';
 import { StagedFiles } from '#ingest/staged-files.ts';
-import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { isUuid } from '#platform/database/uuid.ts';
+import { uuidOf } from '#platform/database/uuid.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
@@ -90,11 +90,10 @@ export async function saveEvent(
   const parts = keptParts(editing.segments, event.duration);
   requireVisible(event, editing.hidden);
   await using files = new StagedFiles(services, principal.username);
-  const edited = byIdentifier(event, editing.captions);
-  const captions = await identifyCaptions(database, eventId, edited);
+  const captions = identifyCaptions(event, editing.captions);
   const added = await storeCaptions(files, event, captions);
   const pictures = await storePictures(files, event, editing.pictures);
-  const removed = edited.map(({ id }) => id);
+  const removed = captions.map(({ id }) => id);
   const edits = {
     ...(editing.metadata && { metadata: editing.metadata }),
     ...(removed.length > 0 && { tracks: { kind: 'captions' as const, removed, tracks: added } }),
@@ -123,31 +122,19 @@ function requireVisible({ tracks }: EditableEvent, hidden: EventEditing['hidden'
   if (!isVisible) throw NO_STREAM_LEFT();
 }
 
-/** Returns the edits with the identifiers of captions that they name by their flavor. */
-function byIdentifier({ captions }: EditableEvent, edited: readonly EditedCaptions[]): EditedCaptions[] {
-  return edited.map((each) => ({ ...each, id: captions.find(({ flavor }) => flavor === each.id)?.id ?? each.id }));
-}
-
-/** Keeps the identifiers by which the editor knows captions, unless another track or earlier captions have them. */
-async function identifyCaptions(
-  db: Queryable,
-  eventId: string,
-  edited: readonly EditedCaptions[],
-): Promise<EditedCaptions[]> {
-  const ids = edited.flatMap(({ id }) => (isUuid(id) ? [id] : []));
-  const taken = db
-    .selectFrom('tracks')
-    .select(['id', 'event_id', 'flavor', 'is_media'])
-    .where('id', '=', (is) => is.fn.any(is.val(ids)));
-  const others = new Set(
-    (ids.length > 0 ? await taken.execute() : []).flatMap(({ id, event_id, flavor, is_media }) =>
-      event_id === eventId && isEditable({ flavor, isMedia: is_media ?? false }) ? [] : [id],
-    ),
-  );
-  return edited.map((captions, i) => {
-    const isFirst = edited.findIndex(({ id }) => id === captions.id) === i;
-    return isUuid(captions.id) && !others.has(captions.id) && isFirst ? captions : { ...captions, id: randomUUID() };
-  });
+/**
+ * Returns the last edit of each captions, with their identifier. An editor keeps using the name that it gave to new
+ * captions, so their identifier is derived from that name.
+ */
+function identifyCaptions({ id: eventId, captions }: EditableEvent, edited: readonly EditedCaptions[]) {
+  const byId = new Map<string, EditedCaptions>();
+  for (const each of edited) {
+    const { id: name, kind } = each;
+    const stored = captions.find(({ id, flavor }) => [id, flavor].includes(name) && flavorOf({ flavor }).type === kind);
+    const id = stored?.id ?? uuidOf(eventId, kind, name);
+    byId.set(id, { ...each, id });
+  }
+  return [...byId.values()];
 }
 
 async function storeCaptions(
@@ -167,17 +154,20 @@ async function storeCaptions(
   return tracks;
 }
 
-/** @throws {HttpError} 400 for an unknown track */
+/** Stores one picture of each type of flavor, the last one. @throws {HttpError} 400 for an unknown track */
 async function storePictures(
   files: StagedFiles,
   { tracks }: EditableEvent,
   edited: readonly EditedPicture[],
 ): Promise<NewAttachment[]> {
+  const byType = new Map<string, EditedPicture>();
+  for (const picture of edited) {
+    const track = tracks.find(({ id }) => id === picture.trackId);
+    if (!track) throw UNKNOWN_TRACK(picture.trackId);
+    byType.set(flavorOf(track).type, picture);
+  }
   const pictures: NewAttachment[] = [];
-  for (const { trackId, bytes, mediatype } of edited) {
-    const track = tracks.find(({ id }) => id === trackId);
-    if (!track) throw UNKNOWN_TRACK(trackId);
-    const { type } = flavorOf(track);
+  for (const [type, { bytes, mediatype }] of byType) {
     const filename = `thumbnail.${mediatype.slice('image/'.length)}`;
     const stored = await storeBytes(files, bytes, { field: type, filename, mediatype });
     pictures.push({ ...stored, id: randomUUID(), flavor: `${type}/${POSTER_SUBTYPE}`, tags: [CHOSEN] });

@@ -14,24 +14,48 @@ async function save(part: object) {
   return { status: answer.status, text: await answer.text() };
 }
 
-test('captions are known by their identifier in any case, and repeated ones are others', async () => {
+test('an editor changes the captions that it has added by the name that it gave to them', async () => {
   const given = captions({ tags: ['lang:en'] });
   expect((await save({ subtitles: [given] })).status).toBe(200);
   const again = { ...given, id: given.id.toUpperCase(), subtitle: CAPTIONS.replace('Word', 'Other') };
   expect((await save({ subtitles: [again] })).status).toBe(200);
-  const saved = (await editorData(app, id)).subtitles;
-  expect(saved.map(({ id, subtitle }) => [id, subtitle])).toEqual([[given.id, again.subtitle]]);
-  const fresh = captions({});
-  expect((await save({ subtitles: [fresh], chapters: [fresh] })).status).toBe(200);
-  expect((await editorData(app, id)).subtitles).toHaveLength(2);
+  const [stored, ...others] = (await editorData(app, id)).subtitles;
+  expect([stored?.subtitle, others]).toEqual([again.subtitle, []]);
+  const last = CAPTIONS.replace('Word', 'Last');
+  expect((await save({ subtitles: [{ ...stored, subtitle: last }] })).status).toBe(200);
+  expect((await editorData(app, id)).subtitles).toEqual([{ ...stored, subtitle: last }]);
 });
 
-test('a request that is sent twice at once is saved once', async () => {
-  const given = captions({});
+test('captions and chapters with one name are different', async () => {
+  const fresh = captions({ subtitle: CAPTIONS.replace('Word', 'Chapter') });
+  expect((await save({ subtitles: [fresh], chapters: [fresh] })).status).toBe(200);
+  const { subtitles, chapters } = await editorData(app, id);
+  const texts = [subtitles, chapters].map((all) => all.map(({ subtitle }) => subtitle));
+  expect(texts).toEqual([expect.arrayContaining([fresh.subtitle]), [fresh.subtitle]]);
+});
+
+test('a request that is sent twice concurrently is saved once', async () => {
+  const given = captions({ subtitle: CAPTIONS.replace('Word', 'Twice') });
   const answers = await Promise.all([save({ subtitles: [given] }), save({ subtitles: [given] })]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  const shown = (await editorData(app, id)).subtitles.filter((each) => each.id === given.id);
+  const shown = (await editorData(app, id)).subtitles.filter(({ subtitle }) => subtitle === given.subtitle);
   expect(shown).toHaveLength(1);
+});
+
+test('two recordings take new captions of the same name concurrently', async () => {
+  const other = await recordedEvent(app, { flagForCutting: 'true' });
+  const body = { segments: [], tracks: [], subtitles: [captions({})] };
+  const answers = await Promise.all([id, other].map((each) => askEditor(app, each, 'edit.json', body)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('of two pictures of a recording, the last one is kept', async () => {
+  const { tracks } = await editorData(app, id);
+  const both = ['gif;base64,R0lGODlhAQABAAAAACw=', 'png;base64,iVBORw0KGgo='].flatMap((data) =>
+    tracks.map((track) => ({ ...track, thumbnailUri: `data:image/${data}` })),
+  );
+  expect((await save({ tracks: both })).status).toBe(200);
+  expect((await editorData(app, id)).tracks[0]?.thumbnailUri).toMatch(/\/thumbnail\.png$/);
 });
 
 test('whatever captions an editor sends, other files of the event stay', async () => {

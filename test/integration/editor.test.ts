@@ -37,7 +37,7 @@ test('a paused recording is cut to its middle third, with corrected captions, an
   const saved = await editorData(app, id);
   expect(saved.segments).toEqual(segments);
   const flavor = { type: 'captions', subtype: 'source' };
-  expect(saved.subtitles).toEqual([{ id: added.id, flavor, subtitle: CAPTIONS, tags: ['lang:en'] }]);
+  expect(saved.subtitles).toEqual([{ id: expect.any(String), flavor, subtitle: CAPTIONS, tags: ['lang:en'] }]);
   const corrected = { ...saved.subtitles[0], subtitle: CAPTIONS.replace('Wrogn', 'Right') };
   const workflows = [{ id: 'schedule-and-upload' }];
   const processed = await askEditor(app, id, 'edit.json', {
@@ -293,7 +293,6 @@ test('nothing is saved while a workflow runs, without write access, or after the
   const save = (headers = {}) => askEditor(app, id, 'edit.json', { segments: [], tracks }, { headers });
   const denied = await save(reader);
   expect([denied.status, await denied.text()]).toEqual([403, 'No write access to this event.']);
-  await app.request(`/api/workflows?filter=event_identifier:${id}`);
   expect((await save()).status).toBe(200);
   expect((await askEditor(app, id, 'edit.json', { segments: [], tracks, workflows: [{ id: 'publish' }] })).status).toBe(
     200,

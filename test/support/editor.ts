@@ -22,6 +22,7 @@ export interface EditorData {
   workflows: { id: string }[];
   waveformURIs: string[];
   subtitles: { id: string; subtitle: string; tags: string[] }[];
+  chapters: { subtitle: string }[];
   workflow_active: boolean;
   lock_uuid: string;
   lock_user: string;

@@ -35,11 +35,6 @@ export function isMedia({ flavor, mediatype }: Pick<NewTrack, 'flavor' | 'mediat
   return mediatype === UNKNOWN_TYPE && RECORDINGS.includes(flavor);
 }
 
-/** True for captions and chapters, which editors change. */
-export function isEditable({ flavor, isMedia }: { flavor: string; isMedia: boolean }): boolean {
-  return !isMedia && /^(captions|chapters)\//.test(flavor);
-}
-
 /** Returns the row of a new track, without its position. */
 export function trackRow(
   eventId: string,

@@ -18,7 +18,7 @@ import { TransactionConflict } from '#platform/database/retry.ts';
 import type { Processing } from '#processing/processing-request.ts';
 import { isActive } from '#processing/workflow-states.ts';
 import { changedColumns } from '../event-columns.ts';
-import { isEditable, isMedia } from '../event-files.ts';
+import { isMedia } from '../event-files.ts';
 import {
   ACL_FULL,
   NO_ACL_ENTRY,
@@ -242,7 +242,7 @@ function decideTracks(state: EventState, edit: TrackEdit) {
 /** Returns the test for tracks that an edit removes. A recording replaces one that failed. */
 function removedBy(edit: TrackEdit, progress: RecordingProgress): (track: StoredTrack) => boolean {
   if (edit.kind === 'recording') return ({ isMedia }) => progress === 'failed' && isMedia;
-  if (edit.kind === 'captions') return (track) => isEditable(track) && edit.removed.includes(track.id);
+  if (edit.kind === 'captions') return ({ id }) => edit.removed.includes(id);
   const { replaced } = edit;
   if (!replaced) return () => false;
   const languages = replaced.tags.filter((tag) => tag.startsWith('lang:'));
