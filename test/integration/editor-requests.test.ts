@@ -93,3 +93,12 @@ test.each(['tags', 'workflows', 'subtitles', 'chapters', 'segments', 'tracks'])(
     expect(await save(part)).toEqual({ status: 400, text: 'Unable to parse details' });
   },
 );
+
+test.each([
+  ['nested lists', `${'['.repeat(2 ** 22)}${']'.repeat(2 ** 22)}`],
+  ['members', `{${Array.from({ length: 2 ** 20 }, (_, i) => `"${i}" : 0`)}}`],
+])('millions of %s are refused before they are parsed', async (_, other) => {
+  const body = `{"segments":[],"tracks":[],"other":${other}}`;
+  const answer = await askEditor(app, id, 'edit.json', undefined, { method: 'POST', body });
+  expect([answer.status, await answer.text()]).toEqual([400, 'Unable to parse details']);
+});

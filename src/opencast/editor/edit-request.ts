@@ -10,6 +10,9 @@ const MAX_TRACKS = 100;
 const MAX_CAPTIONS = 200;
 const MAX_TAGS = 1000;
 const MAX_WORKFLOWS = 100;
+/** Lists, objects and members: far more than editors send. A request of nothing else would take seconds to parse. */
+const MAX_TOKENS = 200_000;
+const TOKEN = /[[{]|"\s*:/;
 const TAG = /^[^\p{Cc}\p{Cs},]{1,255}$/u;
 /** The first bytes of pictures, in base64. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
@@ -32,7 +35,7 @@ const Captions = z.looseObject({
     .max(255)
     .toLowerCase()
     .optional()
-    .describe('A new identifier adds captions. Required without `flavor`.'),
+    .describe('An unknown identifier adds captions, which change when it is sent again. Required without `flavor`.'),
   flavor: z
     .looseObject({ type: FlavorPart, subtype: FlavorPart })
     .optional()
@@ -79,6 +82,7 @@ type EditedTrack = EditRequest['tracks'][number];
 
 /** Reads what an editor saves, without the metadata. @throws {HttpError} 400 */
 export function parseEditRequest(text: string): Omit<EventEditing, 'metadata'> & { metadataJson: string | undefined } {
+  if (text.split(TOKEN, MAX_TOKENS).length === MAX_TOKENS) throw UNPARSABLE();
   const parsed = EditRequest.safeParse(tryParseJson(text));
   if (!parsed.success) throw UNPARSABLE();
   const { segments, tracks, customizedTrackSelection, subtitles, chapters, workflows, metadataJSON } = parsed.data;
