@@ -95,6 +95,24 @@ describe.skipIf(!browserAvailable())('the form to cut', () => {
     await close();
   });
 
+  test('leaving the form releases the recording, saving it does not', async () => {
+    const id = await recordedEvent(app, PAUSED);
+    const { page, close } = await openLook(served, LOOKS[0]);
+    const isLocked = async () =>
+      (await (await app.request(`/admin/recordings/${id}`)).text()).includes('Open in an editor');
+    await openSignedIn(page, `/editor-ui/?id=${id}`);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The cut is saved.').waitFor();
+    expect(await isLocked()).toBe(true);
+    const refreshed = page.waitForResponse((answer) => answer.url().endsWith('/lock'));
+    await page.reload();
+    expect((await refreshed).status()).toBe(201);
+    expect(await isLocked()).toBe(true);
+    await page.goto(`${served.origin}/admin/recordings/${id}`);
+    await expect.poll(isLocked).toBe(false);
+    await close();
+  });
+
   test.each(LOOKS)('is readable in %s colours at %i pixels, and axe finds nothing wrong', async (...look) => {
     const id = await recordedEvent(app, PAUSED);
     const { page, look: picture, close } = await openLook(served, look, { bypassCSP: true });

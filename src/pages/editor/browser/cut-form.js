@@ -7,7 +7,7 @@ const players = /** @type {HTMLMediaElement[]} */ ([...document.querySelectorAll
 
 if (form) {
   for (const input of form.querySelectorAll('input')) if (input.type !== 'hidden') addPositionButton(input);
-  setInterval(() => void refreshLock(form), REFRESH_MS);
+  holdLock(form);
 }
 for (const player of players) {
   for (const other of players) if (other !== player) follow(other, player);
@@ -37,10 +37,23 @@ function formatClock(seconds) {
   return `${Math.floor(ms / 3_600_000)}:${pad((ms / 60_000) % 60)}:${pad((ms / 1000) % 60)}.${pad(ms % 1000, 3)}`;
 }
 
-/** @param {HTMLFormElement} form */
-async function refreshLock(form) {
+/**
+ * Refreshes the lock, and releases it when the page is left in another way than by its buttons.
+ *
+ * @param {HTMLFormElement} form
+ */
+function holdLock(form) {
+  const url = form.dataset.lock ?? '';
   const uuid = String(new FormData(form).get('uuid'));
-  await fetch(form.dataset.lock ?? '', { method: 'POST', body: new URLSearchParams({ uuid }) }).catch(() => undefined);
+  const send = (/** @type {string} */ to, /** @type {RequestInit} */ init) =>
+    void fetch(to, { ...init, keepalive: true }).catch(() => undefined);
+  const refresh = () => send(url, { method: 'POST', body: new URLSearchParams({ uuid }) });
+  const release = () => send(`${url}/${uuid}`, { method: 'DELETE' });
+  // The page before, such as this one before a reload, may have released it since.
+  refresh();
+  setInterval(refresh, REFRESH_MS);
+  addEventListener('pagehide', release);
+  form.addEventListener('submit', () => removeEventListener('pagehide', release));
 }
 
 /**
