@@ -56,6 +56,12 @@ test('captions of the speech are written after the publication, where the site h
   expect((await loadDefinitions(undefined, { unavailable: ['transcribe'] })).knows('transcribe')).toBe(false);
 });
 
+test.each(['fast', 'publish', USUAL])('%s publishes a recording even if the editor gets no preview', async (name) => {
+  const { operations } = (await loadDefinitions(undefined)).resolve(name);
+  const previews = operations.filter(({ configuration }) => configuration.media === 'shortened');
+  expect(previews.map(({ operation, optional }) => [operation, optional])).toEqual([['editor-preview', true]]);
+});
+
 describe('a definition', () => {
   test("of a site replaces the built-in one of the same id; a folder that is missing is refused by its variable's name", async () => {
     const folder = await temporaryFolder();
