@@ -42,6 +42,30 @@ export async function requireAccess(
   if (!found.permitted) throw denied();
 }
 
+/**
+ * Locks a row until the transaction ends. Principals that may not read it do not wait for the lock.
+ *
+ * @throws `missing` if the principal may not read the resource, `denied` if it may only read it
+ */
+export async function lockWritable(
+  trx: Transaction,
+  table: 'series' | 'playlists',
+  principal: Principal,
+  id: string,
+  missing: (id: string) => HttpError,
+  denied: () => HttpError = UNAUTHORIZED,
+): Promise<void> {
+  const found = await trx
+    .selectFrom(table)
+    .select(mayAccess(table, principal, 'write').as('writable'))
+    .where('id', '=', id)
+    .where(mayAccess(table, principal, 'read'))
+    .forUpdate()
+    .executeTakeFirst();
+  if (!found) throw missing(id);
+  if (!found.writable) throw denied();
+}
+
 /** Returns a condition for the rows of a list that the principal may access; undefined if it may access all. */
 export function accessCondition(
   resource: GuardedTable,

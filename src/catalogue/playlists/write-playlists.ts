@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { type Action, mayAccess } from '#access/acl/acl.queries.ts';
+import { type Action, lockWritable } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { recordChanges } from '#changes/record-changes.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
@@ -61,17 +61,8 @@ export async function deletePlaylist(trx: Transaction, id: string, principal: Pr
   await recordChanges(trx, [{ kind: 'playlist.deleted', ...about, data: { title } }]);
 }
 
-/** Locks a playlist until the transaction ends. */
-async function lockPlaylist(trx: Transaction, id: string, principal: Principal): Promise<void> {
-  const found = await trx
-    .selectFrom('playlists')
-    .select(mayAccess('playlists', principal, 'write').as('writable'))
-    .where('id', '=', id)
-    .where(mayAccess('playlists', principal, 'read'))
-    .forUpdate()
-    .executeTakeFirst();
-  if (!found) throw PLAYLIST_MISSING(id);
-  if (!found.writable) throw PLAYLIST_GUARDED();
+function lockPlaylist(trx: Transaction, id: string, principal: Principal): Promise<void> {
+  return lockWritable(trx, 'playlists', principal, id, PLAYLIST_MISSING, PLAYLIST_GUARDED);
 }
 
 function hasMetadata({ title, description, creator }: PlaylistRequest): boolean {

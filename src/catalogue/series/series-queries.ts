@@ -1,6 +1,5 @@
 import type { Expression, Selectable } from 'kysely';
-import { UNAUTHORIZED } from '#access/access-errors.ts';
-import { mayAccess } from '#access/acl/acl.queries.ts';
+import { lockWritable, mayAccess } from '#access/acl/acl.queries.ts';
 import type { Principal } from '#access/principal.ts';
 import { ORGANIZATION } from '#access/roles/roles.ts';
 import { recordChanges } from '#changes/record-changes.ts';
@@ -83,21 +82,13 @@ export async function findProperties(
  * @param missing the refusal for a missing series
  * @throws {HttpError} 404 for a series the principal may not read, 401 for one it may only read
  */
-export async function lockSeries(
+export function lockSeries(
   trx: Transaction,
   principal: Principal,
   id: string,
   missing: Refusal | Refusal<[string]> = SERIES_MISSING,
 ): Promise<void> {
-  const found = await trx
-    .selectFrom('series')
-    .select(mayAccess('series', principal, 'write').as('writable'))
-    .where('id', '=', id)
-    .where(mayAccess('series', principal, 'read'))
-    .forUpdate()
-    .executeTakeFirst();
-  if (!found) throw missing(id);
-  if (!found.writable) throw UNAUTHORIZED();
+  return lockWritable(trx, 'series', principal, id, missing);
 }
 
 /** Records a change of a part of a series. */
