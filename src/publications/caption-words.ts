@@ -5,8 +5,8 @@ import { captionCues } from '#platform/media/captions.ts';
 
 /** Four times the vocabulary of a lecture. */
 const MAX_WORDS = 10_000;
-/** In UTF-16 units; longer ones are addresses and the like. */
-const MAX_LENGTH = 60;
+/** In UTF-16 units; the rest of longer words is ignored. So many words fit into a `tsvector`, which holds 1 MiB. */
+const MAX_LENGTH = 34;
 /** The beginnings of shorter words match too much. */
 const LEAST_PREFIX = 3;
 
@@ -26,7 +26,7 @@ export async function saveCaptionWords(
 function distinctWords(texts: readonly string[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
-    for (const word of wordsIn(text)) if (word.length <= MAX_LENGTH) words.add(word);
+    for (const word of wordsIn(text)) words.add(word);
     if (words.size >= MAX_WORDS) break;
   }
   return [...words].slice(0, MAX_WORDS);
@@ -34,7 +34,9 @@ function distinctWords(texts: readonly string[]): string[] {
 
 function wordsIn(text: string): string[] {
   const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text.normalize('NFC').toLowerCase());
-  return [...segments].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment.toWellFormed()] : []));
+  return [...segments].flatMap(({ segment, isWordLike }) =>
+    isWordLike ? [segment.slice(0, MAX_LENGTH).toWellFormed()] : [],
+  );
 }
 
 /** The words of the captions of an event; a word is found by its beginning. */

@@ -55,7 +55,7 @@ describe('textFilter', () => {
     ["':*\\", ''],
     ['eigenvalues | eigenvector', ''],
     ['zzzz', 'c'],
-    ['yyyy', ''],
+    ['y'.repeat(40), 'c'],
   ])('%s finds "%s" by the beginnings of words that are said, or in the metadata', async (text, ids) =>
     expect(await found(text)).toBe(ids),
   );
@@ -79,4 +79,13 @@ test('words go with their captions, and with the event', async () => {
   expect(await found('eigenvalues')).toBe('');
   await database.deleteFrom('events').where('id', '=', 'b').execute();
   expect(await database.selectFrom('caption_words').select('event_id').execute()).toEqual([{ event_id: 'c' }]);
+});
+
+test('words are found among as many and as long ones as there is room for', async () => {
+  // Three bytes each.
+  const letter = (digit: string) => 'აბგდევზთიკ'[Number(digit)] ?? '';
+  const words = Array.from({ length: 12_000 }, (_, i) => [...`${10_000 + i}`.padEnd(55, '0')].map(letter).join(''));
+  await insertSpoken('d', cues(words.join(' ')));
+  for (const i of [0, 5000, 9999]) expect(await found(words[i] ?? ''), `${i}`).toBe('d');
+  for (const word of [words[10_000] ?? '', 'x'.repeat(3000)]) expect(await found(word)).toBe('');
 });
