@@ -9,7 +9,13 @@ import { isSameLanguage } from '#platform/speech/transcript.ts';
 import { saveCaptionWords } from '#publications/caption-words.ts';
 import { CAPTIONS, CHAPTERS, flavorOf } from '#publications/publication.ts';
 import type { Operation } from './operation.ts';
-import { type PreparedElement, replacePrepared, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import {
+  hasSound,
+  type PreparedElement,
+  replacePrepared,
+  type SourceTrack,
+  sourceTracks,
+} from './prepared-elements.ts';
 
 /** Ten times the words of a whole day. */
 const MAX_BYTES = 2 ** 24;
@@ -27,8 +33,9 @@ export const captions: Operation = {
   name: 'captions',
   lane: 'light',
   async run({ eventId, workflowId, database, folder, log, open, store }) {
-    const tracks = withoutReplaced(await captionTracks(database, eventId));
-    const parts = timelineOf(await sourceTracks(database, eventId));
+    const sources = await sourceTracks(database, eventId);
+    const tracks = withoutUnwanted(await captionTracks(database, eventId), sources);
+    const parts = timelineOf(sources);
     const elements: PreparedElement[] = [];
     const texts = new Map<string, string>();
     const warnings = new Map<string, string[]>();
@@ -74,16 +81,24 @@ export function captionTracks(database: Database, eventId: string) {
     .execute();
 }
 
-/** Leaves out generated captions in languages in which a client has sent captions. */
-function withoutReplaced(tracks: readonly CaptionTrack[]): CaptionTrack[] {
-  return tracks.filter(({ made_by, tags }) => {
-    const language = languageIn(tags);
-    return !isTranscript({ made_by }) || !language || !hasCaptionsIn(language, tracks);
+/** Leaves out transcripts of sound that is not published, and those in languages in which a client has sent captions. */
+function withoutUnwanted(tracks: readonly CaptionTrack[], sources: readonly SourceTrack[]): CaptionTrack[] {
+  const makers = sources.filter(hasSound).map(transcriptMaker);
+  return tracks.filter((track) => {
+    if (!isTranscript(track)) return true;
+    const language = languageIn(track.tags);
+    const isHeard = makers.some((maker) => track.made_by?.startsWith(maker));
+    return isHeard && !(language && hasCaptionsIn(language, tracks));
   });
 }
 
 /** The beginning of the makers of transcripts. */
 export const TRANSCRIBE = 'transcribe';
+
+/** Returns the beginning of the makers of transcripts of a track. */
+export function transcriptMaker({ id, sha256 }: SourceTrack): string {
+  return `${TRANSCRIBE} ${sha256 ?? id} `;
+}
 
 /** Returns true if the operation `transcribe` made a track. */
 export function isTranscript({ made_by }: { made_by: string | null }): boolean {

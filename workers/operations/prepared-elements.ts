@@ -65,6 +65,11 @@ export async function tracksToPrepare(database: Database, eventId: string): Prom
   return (await sourceTracks(database, eventId)).filter(isLeft);
 }
 
+/** Returns true if a track has sound that an editor has not left out. */
+export function hasSound({ streams, kept, hidden }: SourceTrack): boolean {
+  return kept?.length !== 0 && !hidden.includes('audio') && streams.some(({ type }) => type === 'audio');
+}
+
 /** Returns true if renditions of a track do not show all of it. */
 export function isShortened({ kept, hidden }: SourceTrack): boolean {
   return kept !== null || hidden.length > 0;

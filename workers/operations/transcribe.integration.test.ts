@@ -37,8 +37,8 @@ const inspected = async (tracks: Record<string, string>) => {
   for (const operation of [inspect, cut]) await bench.perform(operation, eventId);
   return eventId;
 };
-const published = async (eventId: string) => {
-  for (const operation of [encode, captions, publish]) await bench.perform(operation, eventId);
+const published = async (eventId: string, workflowId = 1) => {
+  for (const operation of [encode, captions, publish]) await bench.perform(operation, eventId, { workflowId });
 };
 const captionsOf = async (eventId: string) => {
   const elements = (await bench.elementsOf(eventId)).filter(({ flavor }) => flavor === 'captions/delivery');
@@ -159,11 +159,34 @@ describe('nothing is sent', () => {
     expect(await heardFrom(eventId)).toBe(0);
   });
 
+  test('of sound that an editor has left out', async () => {
+    const eventId = await inspected({ 'presenter/source': await clip() });
+    await leaveOutSound(eventId);
+    expect(await heardFrom(eventId)).toBe(0);
+  });
+
   test('where captions in the language exist', async () => {
     const eventId = await inspected({ 'presenter/source': await clip() });
     await addCaptions(eventId, 'deu');
     expect(await heardFrom(eventId, { site: service({ language: 'de' }) })).toBe(0);
   });
+});
+
+const leaveOutSound = (eventId: string) =>
+  database
+    .updateTable('tracks')
+    .set({ hidden_streams: ['audio'] })
+    .where('event_id', '=', eventId)
+    .execute();
+
+test('captions of sound that an editor has left out are no longer published', async () => {
+  const eventId = await inspected({ 'presenter/source': await clip() });
+  await published(eventId);
+  server.answer(() => spoken('Hello.'));
+  await run(eventId);
+  await leaveOutSound(eventId);
+  await published(eventId, 2);
+  expect(await captionsOf(eventId)).toEqual([]);
 });
 
 /** Adds captions as a client sends them. */

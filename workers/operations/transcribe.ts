@@ -14,9 +14,17 @@ import { languageTag, type Transcript } from '#platform/speech/transcript.ts';
 import { TranscriptionService, TranscriptionUnavailable } from '#platform/speech/transcription-service.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
 import { addCaptions } from '#publications/publish.ts';
-import { captionTracks, factsOf, hasCaptionsIn, isTranscript, TRANSCRIBE, timelineOf } from './captions.ts';
+import {
+  captionTracks,
+  factsOf,
+  hasCaptionsIn,
+  isTranscript,
+  TRANSCRIBE,
+  timelineOf,
+  transcriptMaker,
+} from './captions.ts';
 import type { Commit, Operation, OperationContext, StoredFile } from './operation.ts';
-import { type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { hasSound, type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 const FLAVOR = 'captions/source';
 const SOUND_LIMIT_MS = 3_600_000;
@@ -101,13 +109,9 @@ function settingsOf({ configuration, site }: OperationContext): TranscriptionSet
   return { model: configuration.model || site.transcription.model, language };
 }
 
-function hasSound({ streams, kept }: SourceTrack): boolean {
-  return kept?.length !== 0 && streams.some(({ type }) => type === 'audio');
-}
-
-function makerOf({ id, sha256, kept }: SourceTrack, { model, language }: TranscriptionSettings): string {
-  const sound = JSON.stringify([sha256 ?? id, kept, model, language]);
-  return `${TRANSCRIBE} ${createHash('sha256').update(sound).digest('hex')}`;
+function makerOf(track: SourceTrack, { model, language }: TranscriptionSettings): string {
+  const how = JSON.stringify([track.kept, model, language]);
+  return transcriptMaker(track) + createHash('sha256').update(how).digest('hex');
 }
 
 interface TranscriptionTask extends TranscriptionSettings {
@@ -191,9 +195,16 @@ async function addTranscript(
     return () => store(path, CAPTIONS_TYPE);
   };
   const { tags, maker, language } = speech;
-  const { filename } = factsOf({ position: 0, flavor: FLAVOR, tags }, []);
+  const { position: _, ...facts } = factsOf({ position: 0, flavor: FLAVOR, tags }, []);
   const stored = await (await write('source.vtt', speech.captions))();
-  const track = { id: randomUUID(), flavor: FLAVOR, tags, filename, mediatype: CAPTIONS_TYPE, ...stored };
+  const track = {
+    id: randomUUID(),
+    flavor: FLAVOR,
+    tags,
+    filename: facts.filename,
+    mediatype: CAPTIONS_TYPE,
+    ...stored,
+  };
   const kept = timelineOf(tracks);
   const text = kept ? cutCaptions(speech.captions, kept) : speech.captions;
   const storeAgain = await write('published.vtt', text ?? '');
@@ -218,19 +229,10 @@ async function addTranscript(
       tracks: [track],
       madeBy: maker,
     });
-    const { position: _, ...facts } = factsOf({ position: 0, flavor: FLAVOR, tags }, []);
     const replacedTags = earlier.map((each) => each.tags);
     for (const { publicationId, file } of places) {
-      const { objectKey: object_key, size, sha256 } = file;
-      const element = {
-        ...facts,
-        id: randomUUID(),
-        event_id: eventId,
-        workflow_id: workflowId,
-        object_key,
-        size,
-        sha256,
-      };
+      const { objectKey: object_key, ...stored } = file;
+      const element = { ...facts, ...stored, id: randomUUID(), event_id: eventId, workflow_id: workflowId, object_key };
       await addCaptions(trx, { ...element, publicationId, replacedTags, text: text ?? '' });
     }
   };
