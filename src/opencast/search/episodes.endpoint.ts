@@ -12,7 +12,7 @@ import { IS_PUBLISHED, publicationsOfEvents } from '#publications/publication.qu
 import { INTERNAL_CHANNEL } from '#publications/publication.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { foundEpisode } from './found-episode.ts';
-import { SearchAnswer, SearchQuery, search, searchAnswer, sortOf } from './search-page.ts';
+import { SearchQuery, search, searchAnswer, searchAnswers, sortOf } from './search-page.ts';
 
 /** The criteria of the list of events by those of the search. */
 const CRITERIA = {
@@ -39,14 +39,7 @@ export const searchEpisodes = defineEndpoint({
     sid: z.string().optional().describe('The identifier of the series.'),
     sname: z.string().optional().describe('The title of the series.'),
   }),
-  answers: {
-    200: {
-      description: 'The results.',
-      plain: true,
-      body: SearchAnswer,
-      example: searchAnswer({ total: 1, limit: 20, offset: 0 }, [EXAMPLE]),
-    },
-  },
+  answers: searchAnswers(EXAMPLE),
   refusals: [NO_WHOLE_NUMBER],
   handle: async ({ c, query }, { database, addresses }: Services) => {
     const { principal } = c.var;

@@ -24,12 +24,18 @@ export const SearchQuery = z.object({
 
 const Page = z.object({ total: z.int(), limit: z.int(), offset: z.int() });
 /** The results, in the form of newer reference servers and in that of older ones. */
-export const SearchAnswer = Page.extend({
+const SearchAnswer = Page.extend({
   result: z.array(z.looseObject({ id: z.string() })),
   'search-results': Page.extend({
     result: z.unknown().optional().describe('One result as an object, several as a list.'),
   }),
 });
+
+/** Declares the answers of a search. */
+export function searchAnswers(example: { id: string }) {
+  const body = { body: SearchAnswer, example: searchAnswer({ total: 1, limit: USUAL, offset: 0 }, [example]) };
+  return { 200: { description: 'The results.', plain: true, ...body } } as const;
+}
 
 type SearchPage = Pick<z.infer<typeof SearchQuery>, 'limit' | 'offset'>;
 

@@ -8,7 +8,7 @@ import { formatInstant } from '#metadata/date-time.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import { NO_WHOLE_NUMBER } from '#platform/http/endpoint/endpoint-schemas.ts';
-import { SearchAnswer, SearchQuery, search, searchAnswer, sortOf } from './search-page.ts';
+import { SearchQuery, search, searchAnswer, searchAnswers, sortOf } from './search-page.ts';
 
 /** The criteria of the list of series by those of the search. */
 const CRITERIA = {
@@ -26,14 +26,7 @@ export const searchForSeries = defineEndpoint({
   summary: 'Search series, for players',
   description: 'Series that the account may read, the latest first.',
   query: SearchQuery,
-  answers: {
-    200: {
-      description: 'The results.',
-      plain: true,
-      body: SearchAnswer,
-      example: searchAnswer({ total: 1, limit: 20, offset: 0 }, [EXAMPLE]),
-    },
-  },
+  answers: searchAnswers(EXAMPLE),
   refusals: [NO_WHOLE_NUMBER],
   handle: async ({ c, query }, { database }: { database: Database }) => {
     const { id, q, sort, ...page } = query();
