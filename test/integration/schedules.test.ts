@@ -363,6 +363,13 @@ describe('conflicts are explained with start, end and title', () => {
     ]);
   });
 
+  test('of the first thousand at most', async () => {
+    const slots = Array.from({ length: 1001 }, (_, i) => ({ from: 2 * i, to: 2 * i + 1 }));
+    await transaction((trx) => scheduleTogether(trx, agentId, slots.toReversed()));
+    const found = await conflicts('0-5000');
+    expect([found.length, found[0]?.start, found.at(-1)?.start]).toEqual([1000, minute(0), minute(1998)]);
+  });
+
   test('but not of what only touches, is for another agent, or is the event itself', async () => {
     const id = await named(0, 60, 'Before');
     await named(120, 150, 'After');

@@ -28,6 +28,8 @@ export class ScheduleConflict extends Error {
 }
 
 const ATTEMPTS = 10;
+/** A rule has as many occurrences, unless the site allows more. */
+const MOST_CONFLICTS = 1000;
 
 /** Runs a transaction that schedules recordings, again if its conflicts disappear. @throws {ScheduleConflict} */
 export async function withScheduleConflicts<T>(
@@ -65,7 +67,7 @@ function overlapsWithin({ occurrences, gapMs }: TimeClaim): Conflict[] {
   return [...found];
 }
 
-/** Returns the conflicts of a claim with other recordings, in no order. */
+/** Returns the first conflicts of a claim with other recordings, by start. */
 export async function conflictsWithOthers(db: Queryable, principal: Principal, claim: TimeClaim): Promise<Conflict[]> {
   const { agentId, gapMs, occurrences } = claim;
   // A single multirange: a join with many periods would read every schedule of the agent.
@@ -85,7 +87,8 @@ export async function conflictsWithOthers(db: Queryable, principal: Principal, c
       CASE WHEN ${isReadable} THEN event_id ELSE '' END AS "eventId",
       CASE WHEN ${isReadable} THEN events.title ELSE '' END AS title
     FROM conflicting JOIN schedules USING (event_id) JOIN events ON events.id = event_id
-    WHERE event_id <> ALL(${occurrences.map(({ eventId }) => eventId)})`.execute(db);
+    WHERE event_id <> ALL(${occurrences.map(({ eventId }) => eventId)})
+    ORDER BY schedules.start_date LIMIT ${MOST_CONFLICTS}`.execute(db);
   return rows;
 }
 

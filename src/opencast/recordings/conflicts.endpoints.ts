@@ -62,7 +62,7 @@ export const CONFLICT_ENDPOINTS = [
     summary: 'Find conflicting recordings',
     answers: {
       200: {
-        description: 'The conflicting recordings, by start.',
+        description: 'The first 1000 conflicting recordings, by start.',
         plain: true,
         body: z.object({ totalCount: z.string(), events: z.array(z.looseObject({ id: z.string() })) }),
         example: {
@@ -83,7 +83,11 @@ export const CONFLICT_ENDPOINTS = [
     path: '/recordings/conflicts.xml',
     summary: 'Find conflicting recordings, as XML',
     answers: {
-      200: { description: 'The conflicting recordings, by start.', ...XML_ANSWER, example: '<mediapackages/>' },
+      200: {
+        description: 'The first 1000 conflicting recordings, by start.',
+        ...XML_ANSWER,
+        example: '<mediapackages/>',
+      },
       204: NONE,
     },
     handle: async ({ c, query }, services: Services) => {
@@ -105,8 +109,7 @@ async function conflictsOf(
   const periods = await periodsOf(agentId, { ...query, start, end }, { config, database });
   const occurrences = periods.map((period) => ({ ...period, eventId: '', title: '' }));
   const gapMs = config.scheduling.minGapMs;
-  const found = await conflictsWithOthers(database, principal, { agentId, gapMs, occurrences });
-  return found.sort((a, b) => a.start.getTime() - b.start.getTime());
+  return conflictsWithOthers(database, principal, { agentId, gapMs, occurrences });
 }
 
 async function periodsOf(
