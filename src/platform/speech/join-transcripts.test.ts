@@ -89,3 +89,12 @@ test('a recording is divided into overlapping parts, and kept parts are not join
     { begin: 100_000, end: 160_000 },
   ]);
 });
+
+test('endless repetitions of a recognizer are joined', () => {
+  const text = 'thank you '.repeat(100_000);
+  const [first, second] = [
+    { begin: 0, end: 10_000, segments: [{ begin: 8000, end: 10_000, text }] },
+    { begin: 5000, end: 15_000, segments: [{ begin: 8000, end: 10_000, text }] },
+  ];
+  expect(joinTranscripts([first, second]).length).toBeGreaterThan(0);
+});

@@ -20,6 +20,8 @@ interface Word {
 
 /** Fewer equal words may be chance. */
 const LEAST_COMMON_WORDS = 3;
+/** Far more than anyone says in an overlap; recognizers may repeat words endlessly. */
+const MOST_COMPARED = 1000;
 /** The same words are not further apart in two transcripts. */
 const DRIFT_MS = 6000;
 
@@ -32,8 +34,7 @@ export function joinTranscripts(parts: readonly TranscribedPart[]): Segment[] {
   let joined: Segment[] = [];
   let end = Number.NEGATIVE_INFINITY;
   for (const part of parts) {
-    const seam = part.begin < end ? joinOverlap(joined, part, end) : [...joined, ...part.segments];
-    joined = seam;
+    joined = part.begin < end ? joinOverlap(joined, part, end) : [...joined, ...part.segments];
     end = Math.max(end, part.end);
   }
   return joined;
@@ -46,8 +47,8 @@ function joinOverlap(before: readonly Segment[], { begin, segments }: Transcribe
   const head = wordsOf(first < 0 ? [] : before.slice(first));
   const tail = wordsOf(segments.slice(0, last + 1));
   const common = longestCommonRun(
-    head.filter((word) => word.end > begin),
-    tail.filter((word) => word.begin < end),
+    head.filter((word) => word.end > begin).slice(-MOST_COMPARED),
+    tail.filter((word) => word.begin < end).slice(0, MOST_COMPARED),
   );
   const middle = (begin + end) / 2;
   const kept = common ? head.slice(0, head.indexOf(common.left) + 1) : head.filter((word) => centre(word) < middle);
