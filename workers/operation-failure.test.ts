@@ -8,7 +8,7 @@ import { StorageFault } from './workspace.ts';
 /** Its `attempt`th attempt. */
 function claim(attempt: number, maxAttempts = 9, deferrals = 0): Claim {
   const names = { operationId: 1, workflowId: 1, eventId: 'event', token: 1, operation: 'inspect' };
-  const times = { timeLimitMs: 60_000, begun: new Date() };
+  const times = { timeLimitMs: 60_000, begun: new Date(), startedAt: null };
   const trace = { requestId: 'request', traceparent: null };
   return {
     ...names,
@@ -45,6 +45,14 @@ test('the pauses grow to a minute, and attempts do not matter', () => {
     return change.kind === 'deferred' ? change.delayMs / 1000 : change.kind;
   });
   expect(pauses).toEqual([2, 4, 8, 16, 32, 60, 60]);
+});
+
+test('a wait that has a limit ends after it', () => {
+  const away = Object.assign(new Error('Away.'), { ours: true, waitLimitMs: 3_600_000 });
+  const startedBefore = (minutes: number) => ({ ...claim(9), startedAt: new Date(Date.now() - minutes * 60_000) });
+  for (const each of [claim(9), startedBefore(59)]) expect(failureChange(each, away).kind).toBe('deferred');
+  const reason = 'Away. (given up after 9 attempts)';
+  expect(failureChange(startedBefore(61), away)).toMatchObject({ kind: 'failed', reason });
 });
 
 test('a server that asks for a longer pause gets it', () => {

@@ -45,7 +45,8 @@ const LONGEST_DEFERRAL_MS = 60_000;
 /**
  * Decides what an error means for the operation. Permanent errors, the time limit and the last attempt fail it. Other
  * errors are retried after a pause that doubles each time. Errors of the service use up no attempt and are retried
- * without end, after the pause that another server has asked for (`againInMs`).
+ * without end, or until the limit of the error (`waitLimitMs`), after the pause that another server has asked for
+ * (`againInMs`).
  *
  * @param error undefined when the time limit was reached
  */
@@ -63,28 +64,23 @@ export function failureChange(
   const permanent = error instanceof Error && 'permanent' in error && error.permanent === true;
   if (permanent) return { kind: 'failed', operationId, token, reason, log };
   const outage = infrastructureError(error);
-  if (outage !== undefined) {
-    const delayMs = Math.max(
-      Math.min(FIRST_DELAY_MS * 2 ** claim.deferrals, LONGEST_DEFERRAL_MS),
-      requestedPauseMs(error),
-    );
+  const waitedMs = claim.startedAt ? Date.now() - claim.startedAt.getTime() : 0;
+  if (outage !== undefined && waitedMs < (numberIn(error, 'waitLimitMs') ?? Number.POSITIVE_INFINITY)) {
+    const usualMs = Math.min(FIRST_DELAY_MS * 2 ** claim.deferrals, LONGEST_DEFERRAL_MS);
+    const delayMs = Math.max(usualMs, numberIn(error, 'againInMs') ?? 0);
     return { kind: 'deferred', operationId, token, reason: outage, log, delayMs };
   }
-  if (attempt >= Math.min(maxAttempts, attemptLimit(error))) {
+  // The recording itself counts as the cause of some errors after fewer attempts.
+  if (attempt >= Math.min(maxAttempts, numberIn(error, 'attempts') ?? Number.POSITIVE_INFINITY)) {
     return { kind: 'failed', operationId, token, reason: `${reason} (given up after ${attempt} attempts)`, log };
   }
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS);
   return { kind: 'retried', operationId, token, reason, log, delayMs };
 }
 
-function requestedPauseMs(error: unknown): number {
-  return error instanceof Error && 'againInMs' in error && typeof error.againInMs === 'number' ? error.againInMs : 0;
-}
-
-/** Returns after how many attempts the recording itself counts as the cause. */
-function attemptLimit(error: unknown): number {
-  const limited = error instanceof Error && 'attempts' in error && typeof error.attempts === 'number';
-  return limited ? Number(error.attempts) : Number.POSITIVE_INFINITY;
+function numberIn(error: unknown, property: 'againInMs' | 'attempts' | 'waitLimitMs'): number | undefined {
+  const value: unknown = error instanceof Error ? Reflect.get(error, property) : undefined;
+  return typeof value === 'number' ? value : undefined;
 }
 
 function describe(ms: number): string {

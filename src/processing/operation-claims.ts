@@ -43,6 +43,8 @@ export interface Claim {
   /** The trace in which its workflow was started, if any. */
   traceparent: TraceParent | null;
   begun: Date;
+  /** The time of its first claim; null before. */
+  startedAt: Date | null;
 }
 
 /**

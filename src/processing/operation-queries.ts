@@ -52,6 +52,7 @@ export async function lockSteps(trx: Transaction, ref: WorkflowRef, pieceId = 0)
       'o.deferrals',
       'o.max_attempts as maxAttempts',
       'o.time_limit_ms as timeLimitMs',
+      'o.started_at as startedAt',
       'o.optional',
       WAITED_MS.as('waitedMs'),
       sql<boolean>`o.not_before <= now()`.as('isDue'),

@@ -236,7 +236,12 @@ describe('a service', () => {
     return (await run(eventId, transcribe, options).catch((error) => error)) as Error;
   };
   const away = (reason: string, more = {}) => ({
-    ...{ ours: true, message: `The transcription service does not answer: ${reason}.`, ...more },
+    ...{
+      ours: true,
+      waitLimitMs: 3 * 86_400_000,
+      message: `The transcription service does not answer: ${reason}.`,
+      ...more,
+    },
   });
 
   test.each<[string, Reply, object]>([

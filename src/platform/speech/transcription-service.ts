@@ -17,10 +17,14 @@ export interface TranscriptionServer {
   key: string | undefined;
 }
 
+/** Three days: longer than a weekend. */
+const WAIT_LIMIT_MS = 3 * 86_400_000;
+
 /** The service cannot answer now. Says nothing about the recording. */
 export class TranscriptionUnavailable extends Error {
   override name = 'TranscriptionUnavailable';
   readonly ours = true;
+  readonly waitLimitMs = WAIT_LIMIT_MS;
   /** The time after which the service wants to be asked again; undefined if it named none. */
   readonly againInMs: number | undefined;
   constructor(reason: string, againInMs?: number) {
