@@ -1,0 +1,44 @@
+import type { Readable } from 'node:stream';
+import type { SourceEvent, SourceSeries, SourceTrack } from './source.schemas.ts';
+
+/** A catalogue that is read for an import: a server with the External API, or an exported folder. */
+export interface CatalogueSource {
+  /** Names the source in the database: a URL without credentials and without a final slash, or `folder:` and a path. */
+  readonly name: string;
+  /** Returns all series with their details, the oldest first. */
+  series(choice: SourceChoice): AsyncIterable<SourceSeries>;
+  /** Returns all events as they are listed, the earliest first; each event once. */
+  events(choice: SourceChoice): AsyncIterable<SourceEvent>;
+  /** Returns an event; undefined if it does not exist, or may not be read. */
+  findEvent(id: string): Promise<SourceEvent | undefined>;
+  findSeries(id: string): Promise<SourceSeries | undefined>;
+  /** Returns the source tracks of an event; none if the source does not tell. */
+  tracks(eventId: string): Promise<SourceTrack[]>;
+  /**
+   * Opens a file. Read the stream to its end or destroy it. It fails if the file is incomplete.
+   *
+   * @param url the address in the JSON of the source
+   * @throws {SourceError} if the source does not have it or does not let it be read
+   */
+  open(url: string, signal: AbortSignal): Promise<SourceFile>;
+}
+
+/** The series and events to read; everything by default. */
+export interface SourceChoice {
+  signal: AbortSignal;
+  /** Only this series and its events. */
+  seriesId?: string | undefined;
+  /** Only events that start at this time or later, and no series older than it. */
+  since?: Date | undefined;
+}
+
+export interface SourceFile {
+  stream: Readable;
+  /** In bytes; undefined if the source does not tell. */
+  size: number | undefined;
+}
+
+/** The source answered wrongly about one item. Others can still be read. */
+export class SourceError extends Error {
+  override name = 'SourceError';
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { Acl } from '#access/acl/acl.ts';
+
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? '');
+const texts = z
+  .array(z.string())
+  .nullish()
+  .transform((values) => values ?? []);
+const whole = z.number().int().nonnegative().nullish().catch(null);
+
+/** Values of a metadata catalog. Servers send more about each field. */
+const Catalog = z.object({
+  flavor: z.string(),
+  fields: z.array(z.object({ id: z.string(), value: z.unknown() })),
+});
+
+/** A file of a publication. */
+const Element = z.object({
+  id: text,
+  mediatype: text,
+  url: z.string(),
+  flavor: text,
+  tags: texts,
+  /** -1 if the source does not know it. */
+  size: z.number().nullish().catch(null),
+  /** A digest in hexadecimal with the name of its algorithm, such as `(md5)`; empty if the source does not know it. */
+  checksum: text,
+});
+
+const Media = Element.extend({
+  has_audio: z.boolean().nullish(),
+  has_video: z.boolean().nullish(),
+  /** In milliseconds. */
+  duration: whole,
+  /** In bits per second. */
+  bitrate: z.number().nullish().catch(null),
+  framerate: z.number().nullish().catch(null),
+  framecount: whole,
+  width: whole,
+  height: whole,
+  is_master_playlist: z.boolean().nullish(),
+  is_live: z.boolean().nullish(),
+});
+
+const Attachment = Element.extend({
+  /** `track:` and the identifier of the media from which it was made, if any. */
+  ref: text,
+});
+
+export const SourcePublication = z.object({
+  id: text,
+  channel: z.string(),
+  mediatype: text,
+  url: text,
+  media: z.array(Media).default([]),
+  attachments: z.array(Attachment).default([]),
+  metadata: z.array(Element).default([]),
+});
+export type SourcePublication = z.infer<typeof SourcePublication>;
+
+/** An event as the source lists it with all its parts, in the newest version that it knows. */
+export const SourceEvent = z.object({
+  identifier: z.string(),
+  title: text,
+  creator: text,
+  created: text,
+  start: text,
+  duration: z.number().nullish().catch(null),
+  status: text,
+  processing_state: text,
+  has_previews: z.boolean().nullish(),
+  is_part_of: text,
+  archive_version: z.number().nullish().catch(null),
+  acl: Acl.default([]),
+  metadata: z.array(Catalog).default([]),
+  publications: z.array(SourcePublication).default([]),
+  scheduling: z.object({ agent_id: text, start: text, end: text, inputs: texts }).partial().nullish(),
+});
+export type SourceEvent = z.infer<typeof SourceEvent>;
+
+/** A track of an event: a file that was sent to the source. */
+export const SourceTrack = z.object({
+  identifier: text,
+  flavor: z.string(),
+  mimetype: text,
+  uri: z.string(),
+  size: z.number().nullish().catch(null),
+  checksum: text,
+  duration: whole,
+  has_audio: z.boolean().nullish(),
+  has_video: z.boolean().nullish(),
+  tags: texts,
+  warnings: texts,
+  streams: z.record(z.string(), z.looseObject({})).default({}),
+});
+export type SourceTrack = z.infer<typeof SourceTrack>;
+
+/** A series with its details. */
+export const SourceSeries = z.object({
+  identifier: z.string(),
+  title: text,
+  creator: text,
+  created: text,
+  /** Undefined if the source has none. */
+  acl: Acl.optional(),
+  metadata: z.array(Catalog).default([]),
+  properties: z.record(z.string(), z.string()).default({}),
+});
+export type SourceSeries = z.infer<typeof SourceSeries>;
