@@ -30,6 +30,11 @@ export class OutboundError extends Error {
   override name = 'OutboundError';
 }
 
+/** A host has an address that may not be connected to. */
+export class AddressForbidden extends OutboundError {
+  override name = 'AddressForbidden';
+}
+
 /** IPv4 addresses that are not global unicast (RFC 6890 and its registry). */
 const NOT_PUBLIC_V4: readonly [net: string, prefix: number][] = [
   ['0.0.0.0', 8],
@@ -157,7 +162,7 @@ async function reach(
   const look = (address: string | undefined) => {
     if (address !== undefined && !trusted && !mayConnect(hosts, address, target)) {
       const fault = `its host has an address that is neither public nor named in ${variable}`;
-      socket.destroy(new OutboundError(fault));
+      socket.destroy(new AddressForbidden(fault));
     }
   };
   socket.on('lookup', (_error, address) => look(address));

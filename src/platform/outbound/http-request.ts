@@ -2,6 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { startTolerantTimer } from '../process/timeout.ts';
 import { OutboundError, type Target } from './connect.ts';
+import { silent } from './response-body.ts';
 
 export interface AskOptions {
   method?: 'GET' | 'POST';
@@ -56,5 +57,3 @@ export function sendRequest(
     question.end(body);
   });
 }
-
-const silent = (idleMs: number) => new OutboundError(`its host sent nothing for ${idleMs / 1000} seconds`);

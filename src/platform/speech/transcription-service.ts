@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, OutboundError, parseTarget, type Target } from '../outbound/connect.ts';
 import { sendRequest } from '../outbound/http-request.ts';
+import { parseRetryAfter } from '../outbound/retry-after.ts';
 import { excerpt } from '../text/excerpt.ts';
 import { tryParseJson } from '../text/json.ts';
 import {
@@ -59,7 +60,6 @@ const PATH = '/v1/audio/transcriptions';
 const TIME_LIMIT_MS = 30 * 60_000;
 /** Far more than the words of ten minutes. */
 const ANSWER_BYTES = 16 * 2 ** 20;
-const LONGEST_PAUSE_MS = 3_600_000;
 const REASON_LENGTH = 300;
 /** The service, or a proxy in front of it, is busy or being restarted. */
 const BUSY: readonly number[] = [408, 425, 429];
@@ -200,13 +200,6 @@ async function readBody(answer: IncomingMessage, signal: AbortSignal): Promise<B
     signal.removeEventListener('abort', onAbort);
     answer.destroy();
   }
-}
-
-/** Parses `Retry-After`, in seconds or as a date; limited to an hour. */
-function parseRetryAfter(header: string | undefined): number | undefined {
-  if (!header) return undefined;
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(LONGEST_PAUSE_MS, Math.max(0, ms));
 }
 
 /** Returns the message in an error of the service, if it has one. */
