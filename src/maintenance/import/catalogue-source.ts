@@ -30,6 +30,8 @@ export interface SourceChoice {
   seriesId?: string | undefined;
   /** Only events that start at this time or later, and no series older than it. */
   since?: Date | undefined;
+  /** Called for each item that the source lists but that cannot be read. Reading continues. */
+  onUnreadable?: ((id: string, reason: string) => void) | undefined;
 }
 
 export interface SourceFile {
@@ -41,4 +43,15 @@ export interface SourceFile {
 /** The source answered wrongly about one item. Others can still be read. */
 export class SourceError extends Error {
   override name = 'SourceError';
+  /** The HTTP status of the answer, if it was one: 403 or 410 may mean that a signed address has expired. */
+  readonly status: number | undefined;
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The source cannot be used at all. The message says what to do. */
+export class SourceUnusable extends Error {
+  override name = 'SourceUnusable';
 }

@@ -9,7 +9,18 @@ const texts = z
   .array(z.string())
   .nullish()
   .transform((values) => values ?? []);
-const whole = z.number().int().nonnegative().nullish().catch(null);
+/** A number, which some servers send as a text. */
+const number = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d+(\.\d+)?$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .catch(null);
+const whole = number.transform((value) => (Number.isInteger(value) && Number(value) >= 0 ? value : null));
 
 /** Values of a metadata catalog. Servers send more about each field. */
 const Catalog = z.object({
@@ -25,7 +36,7 @@ const Element = z.object({
   flavor: text,
   tags: texts,
   /** -1 if the source does not know it. */
-  size: z.number().nullish().catch(null),
+  size: number,
   /** A digest in hexadecimal with the name of its algorithm, such as `(md5)`; empty if the source does not know it. */
   checksum: text,
 });
@@ -36,8 +47,8 @@ const Media = Element.extend({
   /** In milliseconds. */
   duration: whole,
   /** In bits per second. */
-  bitrate: z.number().nullish().catch(null),
-  framerate: z.number().nullish().catch(null),
+  bitrate: number,
+  framerate: number,
   framecount: whole,
   width: whole,
   height: whole,
@@ -68,12 +79,12 @@ export const SourceEvent = z.object({
   creator: text,
   created: text,
   start: text,
-  duration: z.number().nullish().catch(null),
+  duration: number,
   status: text,
   processing_state: text,
   has_previews: z.boolean().nullish(),
   is_part_of: text,
-  archive_version: z.number().nullish().catch(null),
+  archive_version: number,
   acl: Acl.default([]),
   metadata: z.array(Catalog).default([]),
   publications: z.array(SourcePublication).default([]),
@@ -87,7 +98,7 @@ export const SourceTrack = z.object({
   flavor: z.string(),
   mimetype: text,
   uri: z.string(),
-  size: z.number().nullish().catch(null),
+  size: number,
   checksum: text,
   duration: whole,
   has_audio: z.boolean().nullish(),
@@ -107,6 +118,6 @@ export const SourceSeries = z.object({
   /** Undefined if the source has none. */
   acl: Acl.optional(),
   metadata: z.array(Catalog).default([]),
-  properties: z.record(z.string(), z.string()).default({}),
+  properties: z.record(z.string(), z.union([z.string(), z.unknown().transform(String)])).default({}),
 });
 export type SourceSeries = z.infer<typeof SourceSeries>;

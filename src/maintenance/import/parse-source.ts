@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
+import { SourceError } from './catalogue-source.ts';
+import { SourceEvent, SourceSeries, SourceTrack } from './source.schemas.ts';
+import type { ListedItem } from './walk.ts';
+
+/** An event of a list: readable, unreadable for a reason, or deleted since. */
+export interface ListedEvent extends ListedItem {
+  event?: SourceEvent | undefined;
+  fault?: string | undefined;
+}
+
+const Identified = z.object({ identifier: z.string(), created: z.string().nullish(), start: z.string().nullish() });
+const EPISODE = 'dublincore/episode';
+
+/** Parses an event of a list, however little of it is readable. */
+export function listedEvent(json: unknown, version: ApiVersion): ListedEvent {
+  const { data: known } = Identified.safeParse(json);
+  const id = known?.identifier ?? '';
+  try {
+    const event = parseEvent(json);
+    return { id, event, time: sortTime(event, version) };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { id, fault: error.message, time: timeOf(known?.start || known?.created) };
+  }
+}
+
+/** @throws {SourceError} */
+export function parseEvent(json: unknown): SourceEvent {
+  const event = parse(SourceEvent, json, 'The event');
+  // Version 1.0 has the series in the metadata only.
+  return { ...event, is_part_of: event.is_part_of || episodeValue(event, 'isPartOf') };
+}
+
+/** Returns the time by which lists are sorted: before version 1.4, `start` is another one. */
+function sortTime(event: SourceEvent, version: ApiVersion): number | undefined {
+  if (atLeast(version, '1.4.0')) return timeOf(event.start);
+  return timeOf(episodeValue(event, 'startDate')) ?? timeOf(event.created) ?? timeOf(event.start);
+}
+
+function episodeValue({ metadata }: SourceEvent, field: string): string {
+  const fields = metadata.find(({ flavor }) => flavor === EPISODE)?.fields;
+  const value = fields?.find(({ id }) => id === field)?.value;
+  return typeof value === 'string' ? value : '';
+}
+
+function timeOf(text: string | null | undefined): number | undefined {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Parses what identifies a series of a list. */
+export function listedSeries(json: unknown): ListedItem & { json: unknown } {
+  const { data: known } = Identified.safeParse(json);
+  return { id: known?.identifier ?? '', time: timeOf(known?.created), json };
+}
+
+/** Parses a series with its details. @throws {SourceError} */
+export function parseSeries(
+  json: unknown,
+  details: { acl: unknown; metadata: unknown; properties: unknown },
+): SourceSeries {
+  const series = parse(SourceSeries, { ...Object(json), ...details }, 'The series');
+  const metadata = series.metadata.map(({ flavor, fields }) => ({
+    flavor,
+    fields: fields.map(({ id, value }) => ({ id, value: withoutLeadingBlanks(value) })),
+  }));
+  return { ...series, metadata };
+}
+
+/** The reference server answers values of lists with leading blanks, because it splits a text at commas. */
+function withoutLeadingBlanks(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.map((each) => (typeof each === 'string' ? each.trimStart() : each));
+}
+
+/** @throws {SourceError} */
+export function parseTracks(json: unknown): SourceTrack[] {
+  return parse(z.array(SourceTrack), json, 'A list of tracks');
+}
+
+function parse<T>(schema: z.ZodType<T>, json: unknown, what: string): T {
+  const { data, error } = schema.safeParse(json);
+  if (!error) return data as T;
+  const faults = error.issues.slice(0, MAX_FAULTS).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new SourceError(`${what} cannot be read (${faults.join('; ')}).`);
+}
+
+const MAX_FAULTS = 3;
