@@ -30,7 +30,7 @@ function poolOf(to: string, options: Partial<Parameters<typeof createPool>[1]> =
   onTestFinished(() => (pool.ending ? undefined : pool.end()));
   return pool;
 }
-const one = (database: Database) =>
+const one = (database: Database | Transaction) =>
   sql<{ one: number }>`SELECT 1 AS one`.execute(database).then(({ rows }) => rows[0]?.one);
 const failureOf = (work: Promise<unknown>): Promise<Error & { code?: string }> =>
   work.then(
@@ -120,6 +120,31 @@ describe('an outage', () => {
     pool.options.connectionTimeoutMillis = 1;
     expect(isDatabaseOutage(await failureOf(pool.query('SELECT 1')))).toBe(true);
     client.release();
+  });
+
+  test.each([
+    ['a statement', (database: Database) => sql`CREATE TABLE never ()`.execute(database)],
+    [
+      'a transaction',
+      (database: Database) =>
+        database.transaction().execute(async (trx) => {
+          await one(trx);
+          await sql`CREATE TABLE never ()`.execute(trx);
+        }),
+    ],
+  ])('is a server that has become read-only, whose connection %s gives up for another', async (_, write) => {
+    const pool = poolOf(db.url, { max: 1 });
+    const database = createDatabase(pool);
+    const session = async () => (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(database)).rows;
+    await sql`SET default_transaction_read_only = on`.execute(database);
+    const before = await session();
+    const error = await failureOf(write(database));
+    expect([isDatabaseOutage(error), error.code]).toEqual([true, '25006']);
+    expect(await session()).not.toEqual(before);
+  });
+
+  test.each(['57P01', '57P02', '57P03', '25006'])('has the SQLSTATE %s', (code) => {
+    expect(isDatabaseOutage(Object.assign(new Error('The server is not a primary.'), { code }))).toBe(true);
   });
 
   test('is neither a wrong query nor what the object storage cannot reach', async () => {

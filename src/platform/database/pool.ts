@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { withTimeout } from '../process/timeout.ts';
-import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, REQUEST_LIMITS } from './client.ts';
+import {
+  cutWhenReadOnly,
+  cutWhenSilent,
+  LimitedClient,
+  type Limits,
+  limitedConnection,
+  REQUEST_LIMITS,
+} from './client.ts';
 import { isDatabaseOutage } from './retry.ts';
 
 const INT8 = 20;
@@ -44,6 +51,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
     const client = connected as pg.PoolClient & pg.Client;
     client.on('error', options.onError);
     cutWhenSilent(client, limits);
+    cutWhenReadOnly(client);
     clients.add(client);
     client.once('end', () => clients.delete(client));
   });
