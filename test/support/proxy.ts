@@ -17,6 +17,8 @@ export interface TestProxy {
   hangUp(): void;
   /** Lets connections through again, and what is on its way. */
   join(): Promise<void>;
+  /** Leads later connections to another server, as an address that moves does. */
+  lead(port: number): void;
   stop(): Promise<void>;
 }
 
@@ -26,6 +28,7 @@ export async function startProxy(host: string, port: number): Promise<TestProxy>
   const sockets = new Set<Socket>();
   const pairs = new Set<[Socket, Socket]>();
   const lost: Socket[] = [];
+  let target = port;
   let mode: Mode = 'through';
   const keep = (socket: Socket) => {
     sockets.add(socket);
@@ -38,7 +41,7 @@ export async function startProxy(host: string, port: number): Promise<TestProxy>
       near.once('data', () => near.destroy());
       return;
     }
-    const far = connect({ port, host, allowHalfOpen: true });
+    const far = connect({ port: target, host, allowHalfOpen: true });
     keep(far);
     const pair: [Socket, Socket] = [near, far];
     pairs.add(pair);
@@ -86,6 +89,9 @@ export async function startProxy(host: string, port: number): Promise<TestProxy>
       for (const socket of sockets) socket.destroy();
     },
     join,
+    lead: (to) => {
+      target = to;
+    },
     stop: part,
   };
 }

@@ -4,6 +4,9 @@ import type { Database } from './kysely.ts';
 const LOOK_MS = 1_000;
 /** A longer time between two checks, or a clock set back by more, counts as an outage. */
 const GAP_SECONDS = 5;
+/** While a synchronous standby is down, reads succeed and commits wait: nobody can report, as in any outage. */
+const COMMIT = sql`CASE WHEN current_setting('synchronous_standby_names') <> ''
+  THEN pg_logical_emit_message(true, 'inlet', '') END AS commit`;
 
 /** The time during which a process has seen the database, in the database's own time. */
 export interface ObservedPeriod {
@@ -42,7 +45,7 @@ export class DatabaseWatch {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now`.execute(this.#database);
+      const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now, ${COMMIT}`.execute(this.#database);
       const now = rows[0]?.now;
       if (now) this.#seen = { since: this.#unbrokenUntil(now), until: now };
     } catch {
