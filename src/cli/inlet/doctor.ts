@@ -13,8 +13,8 @@ import { temporaryFolder } from '../temporary-folder.ts';
 const USAGE = `npm run inlet -- doctor
 
 Checks everything that Inlet depends on, as configured by the environment, and explains how to fix problems: database,
-extensions, migrations, writing, clock, workers, queue, storage (stores, reads and removes a test object), ffmpeg, the site's
-definitions, folders, TLS. Exits with 0 if no check fails; "warn" marks possible improvements.`;
+extensions, migrations, writing, replication, clock, workers, queue, storage (stores, reads and removes a test object),
+ffmpeg, the site's definitions, folders, TLS. Exits with 0 if no check fails; "warn" marks possible improvements.`;
 
 const MARKS: Readonly<Record<Diagnosis['state'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
 

@@ -7,6 +7,8 @@ const OLDEST = 150_000;
 const EXTENSIONS = ['btree_gist', 'pg_trgm'];
 /** Leases and signed URLs compare the clocks of several machines. */
 const CLOCK_MS = 2_000;
+/** Values of `synchronous_commit` with which a standby has every commit on disk. */
+const SYNCHRONOUS: ReadonlySet<string> = new Set(['on', 'remote_apply']);
 /** Operations that wait longer need more workers. */
 const WAITING_SECONDS = 300;
 
@@ -37,6 +39,7 @@ export function databaseChecks(connect: () => Promise<{ url: string; client: pg.
       todo: 'Check that the disk of the database server is not full and that the account of DATABASE_URL can write its tables.',
       run: with_(writing),
     },
+    { name: 'replication', todo: 'Fix the database first.', run: with_(replication) },
     { name: 'clock', todo: 'Fix the database first.', run: with_(clock) },
     { name: 'workers', todo: 'Run npm run migrate.', run: with_(workers) },
   ];
@@ -72,10 +75,16 @@ async function extensions(client: pg.Client): Promise<Diagnosis> {
 }
 
 async function writing(client: pg.Client): Promise<Diagnosis> {
-  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+  const { rows } = await client.query<{ standby: boolean; readonly: boolean }>(
+    `SELECT pg_is_in_recovery() AS standby, current_setting('default_transaction_read_only')::boolean AS readonly`,
+  );
   if (rows[0]?.standby) {
-    const todo = 'Set DATABASE_URL to the primary server.';
-    return { state: 'fail', found: 'the server is a read-only standby', todo };
+    const todo = 'Let DATABASE_URL lead to the primary server, or promote this one.';
+    return { state: 'fail', found: 'the server is a standby, which is read-only', todo };
+  }
+  if (rows[0]?.readonly) {
+    const todo = 'Reset it for the server, the database and the account (ALTER SYSTEM, ALTER DATABASE, ALTER ROLE).';
+    return { state: 'fail', found: 'default_transaction_read_only is on', todo };
   }
   await client.query('BEGIN');
   try {
@@ -84,6 +93,32 @@ async function writing(client: pg.Client): Promise<Diagnosis> {
     await client.query('ROLLBACK');
   }
   return { state: 'ok', found: 'the database accepts writes' };
+}
+
+/** Reports whether commits wait for a standby. Only accounts with `pg_read_all_stats` see the states of standbys. */
+async function replication(client: pg.Client): Promise<Diagnosis> {
+  const { rows } = await client.query<{ names: string; commit: string; standbys: number; synchronous: number }>(
+    `SELECT current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit,
+       count(*)::int AS standbys,
+       count(*) FILTER (WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum'))::int AS synchronous
+     FROM pg_stat_replication WHERE coalesce(state, 'streaming') = 'streaming'`,
+  );
+  const { names = '', commit = '', standbys = 0, synchronous = 0 } = rows[0] ?? {};
+  const found = `synchronous_standby_names is '${names}', synchronous_commit is ${commit}`;
+  if (names === '') {
+    const kind =
+      standbys === 0 ? 'no standby streams' : `${standbys} asynchronous, promotion can lose the last seconds`;
+    return { state: 'ok', found: `${kind}; synchronous_standby_names is not set` };
+  }
+  if (!SYNCHRONOUS.has(commit)) {
+    const todo = 'Set synchronous_commit to on. Otherwise no standby has a commit on disk when Inlet responds.';
+    return { state: 'warn', found, todo };
+  }
+  if (synchronous === 0) {
+    const todo = 'Start the standby, or reset synchronous_standby_names: until then every write waits.';
+    return { state: 'fail', found: `${found}, but no such standby streams`, todo };
+  }
+  return { state: 'ok', found: `${found}, ${synchronous} synchronous` };
 }
 
 async function clock(client: pg.Client): Promise<Diagnosis> {

@@ -69,7 +69,7 @@ test('a database that takes no writes is reported, and one that does is left as 
   expect(await writing()).toMatchObject([{ state: 'ok' }]);
   expect((await client.query('SELECT FROM staging')).rowCount).toBe(0);
   await client.query('SET default_transaction_read_only = on');
-  const found = expect.stringContaining('read-only transaction');
+  const found = 'default_transaction_read_only is on';
   expect(await writing()).toMatchObject([{ state: 'fail', found }]);
   // The connection can be used afterwards.
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);

@@ -6,6 +6,7 @@ const PATIENCE_MS = 5_000;
 /** Has the prefix of the queues' keys, because the account may be restricted to it. */
 const PROBE = 'inlet:doctor';
 const PROBE_SECONDS = 10;
+const RECOMMENDED = '6.2';
 
 /** Checks that the queue can store jobs and does not drop them. */
 export function queueCheck(redisUrl: string | undefined, connect: () => Promise<{ client: pg.Client }>): Check {
@@ -44,13 +45,18 @@ async function redis(url: string): Promise<Diagnosis[]> {
     await connection.connect().catch((error) => {
       throw reason ?? error;
     });
+    const server = facts(await connection.info('server'));
+    const found = `Redis ${server.get('redis_version')}`;
+    const unsuitable = unsuitableMode(server);
+    if (unsuitable) return [unsuitable];
     // A server with a full disk and a replica both accept reads.
     await connection.set(PROBE, '1', 'EX', PROBE_SECONDS);
-    const server = facts(await connection.info('server'));
     const memory = facts(await connection.info('memory'));
     const persistence = facts(await connection.info('persistence'));
-    const found = `Redis ${server.get('redis_version')}`;
     const diagnoses: Diagnosis[] = [];
+    if (isOutdated(server)) {
+      diagnoses.push({ state: 'warn', found, todo: `BullMQ recommends Redis ${RECOMMENDED} or later.` });
+    }
     const policy = memory.get('maxmemory_policy');
     if (policy !== 'noeviction') {
       const todo = 'Set maxmemory-policy noeviction. Otherwise Redis drops jobs when memory runs out.';
@@ -64,6 +70,24 @@ async function redis(url: string): Promise<Diagnosis[]> {
   } finally {
     connection.disconnect();
   }
+}
+
+/** Reports a server that holds no queues, by the section `server` of its `INFO`. */
+export function unsuitableMode(server: ReadonlyMap<string, string>): Diagnosis | undefined {
+  const mode = server.get('redis_mode');
+  if (mode === 'sentinel') {
+    const todo = 'Let REDIS_URL lead to the primary that Sentinel watches, through a proxy.';
+    return { state: 'fail', found: 'the server is a Sentinel', todo };
+  }
+  if (mode === 'cluster') {
+    const todo = 'Use a server with cluster-enabled no. Inlet does not support clusters of Redis.';
+    return { state: 'fail', found: 'the server is a node of a cluster', todo };
+  }
+  return undefined;
+}
+
+export function isOutdated(server: ReadonlyMap<string, string>): boolean {
+  return (server.get('redis_version') ?? '').localeCompare(RECOMMENDED, 'en', { numeric: true }) < 0;
 }
 
 /** Parses the answer of `INFO`. */
