@@ -41,6 +41,8 @@ export interface NewSchedules {
   gapMs: number;
   /** The initial state, empty by default. */
   recordingState?: RecordingState | undefined;
+  /** True if they may overlap other recordings of the agent; false by default. */
+  allowConflict?: boolean;
 }
 
 /** Runs a statement that schedules. @throws {ScheduleOverlap} if the constraint of the table rejects the claim */
@@ -87,15 +89,15 @@ export async function lockAgentOf(trx: Transaction, eventId: string): Promise<vo
 
 /** Inserts schedules before their events, in the same transaction. @throws {ScheduleOverlap} */
 export async function insertSchedules(trx: Transaction, schedules: NewSchedules): Promise<void> {
-  const { agentId, inputs, occurrences, processing, gapMs, recordingState = '' } = schedules;
+  const { agentId, inputs, occurrences, processing, gapMs, recordingState = '', allowConflict = false } = schedules;
   await lockAgents(trx, agentId);
   await translateOverlapError({ agentId, gapMs, occurrences }, () =>
     sql`
       INSERT INTO schedules (event_id, start_date, end_date, agent_id, gap_ms, inputs, workflow, configuration,
-        recording_state, recording_state_since)
+        recording_state, recording_state_since, allow_conflict)
       SELECT event_id, start_date, end_date, ${agentId}, ${gapMs}, ${[...inputs]}::text[], ${processing.workflow},
         ${JSON.stringify(processing.configuration)}::jsonb, ${recordingState},
-        CASE WHEN ${recordingState !== ''} THEN now() END
+        CASE WHEN ${recordingState !== ''} THEN now() END, ${allowConflict}
       FROM unnest(${occurrences.map(({ eventId }) => eventId)}::text[],
         ${occurrences.map(({ start }) => start)}::timestamptz[],
         ${occurrences.map(({ end }) => end)}::timestamptz[]) AS occurrence (event_id, start_date, end_date)

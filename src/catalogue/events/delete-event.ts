@@ -20,20 +20,42 @@ import { NOTHING_TO_DELETE } from './event-refusals.ts';
 export async function deleteEvent(
   id: string,
   principal: Principal,
-  { database, staging }: { database: Database; staging: StagingLedger },
+  services: DeletionServices,
   requireState: (trx: Transaction) => Promise<void> = async () => undefined,
 ): Promise<void> {
+  const requireWrite = (trx: Transaction) => requireAccess(trx, 'events', principal, id, 'write', NOTHING_TO_DELETE);
+  await removeEvent({ id, actor: principal.username, require: requireWrite, requireState }, services);
+}
+
+interface DeletionServices {
+  database: Database;
+  staging: StagingLedger;
+}
+
+interface Deletion {
+  id: string;
+  /** The user name in the log. */
+  actor: string;
+  /** Throws if the actor may not delete the event. */
+  require: (trx: Transaction) => Promise<void>;
+  requireState?: (trx: Transaction) => Promise<void>;
+}
+
+/** Deletes an event like `deleteEvent`. @throws the errors of the requirements */
+export async function removeEvent(
+  { id, actor, require, requireState }: Deletion,
+  { database, staging }: DeletionServices,
+): Promise<void> {
   const keys = await inTransaction(database, async (trx) => {
-    const requireWrite = () => requireAccess(trx, 'events', principal, id, 'write', NOTHING_TO_DELETE);
     // Before the locks: an account without the right must not be able to block others.
-    await requireWrite();
+    await require(trx);
     // The lock order of workers: workflow, then event.
     await trx.selectFrom('workflows').select('id').where('event_id', '=', id).forUpdate().execute();
     await trx.selectFrom('events').select('id').where('id', '=', id).forUpdate().execute();
     await lockAgentOf(trx, id);
     // Again after waiting for the locks: the event or its ACL may have changed.
-    await requireWrite();
-    await requireState(trx);
+    await require(trx);
+    await requireState?.(trx);
     const objects = await trx
       .selectFrom('tracks')
       .select('object_key')
@@ -48,9 +70,10 @@ export async function deleteEvent(
       .deleteFrom('events')
       .where('id', '=', id)
       .returning(['title', 'read_roles', 'series_id'])
-      .executeTakeFirstOrThrow();
+      .executeTakeFirst();
+    if (!deleted) return [];
     const { title, read_roles: readRoles, series_id } = deleted;
-    const about = { eventId: id, seriesId: series_id ?? undefined, actor: principal.username, readRoles };
+    const about = { eventId: id, seriesId: series_id ?? undefined, actor, readRoles };
     await recordChanges(trx, [{ kind: 'event.deleted', ...about, data: { title } }]);
     return objectKeys;
   });

@@ -40,8 +40,8 @@ export interface EventWrite {
   acl?: readonly AclEntry[] | undefined;
   /** Values of extended catalogs, by flavor. */
   catalogs?: ReadonlyMap<string, CatalogValues> | undefined;
-  /** The flavor of a catalog to delete. */
-  removedCatalog?: string | undefined;
+  /** The flavors of catalogs to delete. */
+  removedCatalogs?: readonly string[];
   removedTracks?: readonly Pick<StoredTrack, 'id' | 'objectKey'>[];
   tracks?: readonly NewTrack[];
   /** Written to the first one. */
@@ -71,11 +71,11 @@ interface ChangedRows {
  * @throws {ScheduleOverlap} if the agent has another recording at that time
  */
 export async function writeEvents(trx: Transaction, write: EventWrite): Promise<void> {
-  const { ids, acl, catalogs, removedCatalog, removedTracks = [], cut } = write;
+  const { ids, acl, catalogs, removedCatalogs = [], removedTracks = [], cut } = write;
   if (write.schedules) await insertSchedules(trx, write.schedules);
   if (write.schedule) await changeSchedule(trx, write.schedule);
   if (catalogs) await saveCatalogs(trx, 'events', ids, catalogs);
-  if (removedCatalog !== undefined) await deleteCatalog(trx, 'events', ids, removedCatalog);
+  for (const flavor of removedCatalogs) await deleteCatalog(trx, 'events', ids, flavor);
   if (acl) await replaceAcl(trx, 'events', ids, acl);
   await writeRows(trx, write);
   if (cut) await writeCut(trx, ids[0] ?? '', cut);

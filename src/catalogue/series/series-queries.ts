@@ -91,6 +91,13 @@ export function lockSeries(
   return lockWritable(trx, 'series', principal, id, missing);
 }
 
+/** Deletes a locked series. Triggers remove its title and roles from its events (sql/0037). */
+export async function removeSeries(trx: Transaction, id: string, actor: string): Promise<void> {
+  const deleted = trx.deleteFrom('series').where('id', '=', id).returning(['title', 'read_roles']);
+  const { title, read_roles: readRoles } = await deleted.executeTakeFirstOrThrow();
+  await recordChanges(trx, [{ kind: 'series.deleted', seriesId: id, actor, readRoles, data: { title } }]);
+}
+
 /** Records a change of a part of a series. */
 export async function recordChange(
   trx: Transaction,

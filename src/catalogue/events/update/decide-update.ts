@@ -105,7 +105,7 @@ export function decideUpdate(
     recording,
     acl: entries,
     catalogs: described?.catalogs,
-    removedCatalog: described?.removed,
+    removedCatalogs: described?.removed === undefined ? [] : [described.removed],
     removedTracks: files?.removed ?? [],
     tracks: files?.added ?? [],
     cut,

@@ -3,7 +3,6 @@ import { aclsOf } from '#access/acl/acl.queries.ts';
 import { ACL, StrictAcl } from '#access/acl/acl.ts';
 import { type Idempotency, REPEATABLE } from '#access/idempotency/idempotency.ts';
 import { apiRole } from '#access/roles/api-roles.ts';
-import { recordChanges } from '#changes/record-changes.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import { CatalogsRequest } from '#metadata/metadata.schemas.ts';
 import { sentFields } from '#metadata/metadata-declarations.ts';
@@ -24,7 +23,7 @@ import {
 import { createSeries, parseNewSeries } from '../create-series.ts';
 import { Series, SeriesQuery, Theme } from '../series.schemas.ts';
 import { SERIES, SERIES_FIELDS, SERIES_ID } from '../series-examples.ts';
-import { findSeries, lockSeries, seriesJson } from '../series-queries.ts';
+import { findSeries, lockSeries, removeSeries, seriesJson } from '../series-queries.ts';
 import { AN_SERIES_MISSING, IDENTIFIER_TAKEN, METADATA_MISSING, NO_THEME, SERIES_MISSING } from '../series-refusals.ts';
 
 interface SeriesServices {
@@ -129,16 +128,9 @@ export const deleteSeries = defineEndpoint({
   handle: async ({ c, params }, { database }: { database: Database }) => {
     const { principal, log } = c.var;
     const id = params.series_id;
-    // Triggers remove its title and roles from its events (sql/0037).
     await inTransaction(database, async (trx) => {
       await lockSeries(trx, principal, id);
-      const { title, read_roles: readRoles } = await trx
-        .deleteFrom('series')
-        .where('id', '=', id)
-        .returning(['title', 'read_roles'])
-        .executeTakeFirstOrThrow();
-      const about = { seriesId: id, actor: principal.username, readRoles };
-      await recordChanges(trx, [{ kind: 'series.deleted', ...about, data: { title } }]);
+      await removeSeries(trx, id, principal.username);
     });
     log.info({ seriesId: id }, 'series deleted');
     return c.body(null, 204);
