@@ -153,7 +153,7 @@ async function hasMedia(trx: Transaction, publicationId: string): Promise<boolea
  * @param more.renewed true if only the metadata have changed; `partial` if more renditions will follow; `completed` if
  *   they have joined earlier ones
  */
-function recordPublished(
+export function recordPublished(
   trx: Transaction,
   publication: string,
   { eventId, channel }: Pick<PublishRequest, 'eventId' | 'channel'>,

@@ -26,7 +26,7 @@ export class InvalidFragmentIndex extends Error {
 
 const BOX_HEADER = 8;
 /** Twenty hours of segments need a fifth of this. */
-const MAX_HEAD_BYTES = 4 * 2 ** 20;
+export const MAX_HEAD_BYTES = 4 * 2 ** 20;
 
 /** Reads the index of a file, and counts the frames of its first track. @throws {InvalidFragmentIndex} */
 export async function indexFile(path: string): Promise<FragmentIndex & { frames: number }> {
@@ -46,6 +46,12 @@ export async function indexFile(path: string): Promise<FragmentIndex & { frames:
   } finally {
     await file.close();
   }
+}
+
+/** Returns the index at the front of a file of which only the first bytes are known. @throws {InvalidFragmentIndex} */
+export async function indexIn(beginning: Buffer): Promise<FragmentIndex> {
+  const read = async (offset: number, bytes: number) => beginning.subarray(offset, offset + bytes);
+  return parseFragmentIndex(beginning.subarray(0, await headBytesOf(read)));
 }
 
 async function headBytesOf(read: (offset: number, bytes: number) => Promise<Buffer>): Promise<number> {
