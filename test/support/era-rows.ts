@@ -245,4 +245,10 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
   '0045': `
     INSERT INTO event_views (event_id, hour, views) VALUES ('event-1', '2026-04-13T08:00:00Z', 42);
     INSERT INTO organization_views (hour, views) VALUES ('2026-04-13T08:00:00Z', 43)`,
+  '0047': `
+    INSERT INTO import_sources (name, passes) VALUES ('https://old.example.org', 1);
+    INSERT INTO import_items (source_id, kind, id, title, state, notes, copied, version, files, bytes, pass) VALUES
+      (1, 'event', 'event-1', 'Lecture', 'copied', '{"The channel youtube has no files."}', 'digest', '2', 1, 50000000000, 1);
+    INSERT INTO import_files (source_id, path, event_id, file_id, mark) VALUES
+      (1, '/static/lecture.mp4', 'event-1', '00000000-0000-4000-8000-000000000001', '50000000000')`,
 };

@@ -9,6 +9,7 @@ export const commands = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
   restore: async () => (await import('./restore.ts')).restoreCommand,
+  import: async () => (await import('./import.ts')).importCommand,
   user: async () => (await import('./program-commands.ts')).userCommand,
   migrate: async () => (await import('./program-commands.ts')).migrateCommand,
   main: async () => (await import('./program-commands.ts')).roleCommand('main'),

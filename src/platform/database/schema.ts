@@ -245,6 +245,39 @@ export interface IdempotencyKey {
   status: number | null;
 }
 
+export interface ImportFile {
+  event_id: string;
+  file_id: string;
+  mark: string;
+  path: string;
+  source_id: number;
+}
+
+export interface ImportItem {
+  bytes: Generated<number>;
+  changed_at: Generated<Timestamp>;
+  copied: string | null;
+  files: Generated<number>;
+  id: string;
+  kind: string;
+  notes: Generated<string[]>;
+  pass: number;
+  reason: Generated<string>;
+  source_id: number;
+  state: string;
+  title: Generated<string>;
+  version: string | null;
+}
+
+export interface ImportSource {
+  active_at: Generated<Timestamp>;
+  away_reason: Generated<string>;
+  away_since: Timestamp | null;
+  id: Generated<number>;
+  name: string;
+  passes: Generated<number>;
+}
+
 export interface LaneSetting {
   changed_at: Generated<Timestamp>;
   changed_by: Generated<string>;
@@ -621,6 +654,9 @@ export interface DB {
   events: Event;
   further_recordings: FurtherRecording;
   idempotency_keys: IdempotencyKey;
+  import_files: ImportFile;
+  import_items: ImportItem;
+  import_sources: ImportSource;
   lane_settings: LaneSetting;
   nonce_key: NonceKey;
   organization_views: OrganizationView;

@@ -114,6 +114,15 @@ export const FIGURES = {
     ];
   },
 
+  /** Items of imports that were active in the last hour. */
+  async imports(database: Database) {
+    const { rows } = await sql<{ kind: string; state: string; count: number }>`
+      SELECT kind, state, count(*)::integer AS count FROM import_sources AS s JOIN import_items ON source_id = s.id
+      WHERE active_at > now() - interval '1 hour' GROUP BY kind, state ORDER BY kind, state`.execute(database);
+    const samples = rows.map(({ count, ...labels }): Sample => [labels, count]);
+    return [{ name: 'inlet_import_items', help: 'Series and events of running imports, by state', samples }];
+  },
+
   /** Runs last, because it looks at every file of the database. */
   async databaseBytes(database: Database) {
     const { bytes } = await one<'bytes'>(database, sql`SELECT pg_database_size(current_database()) AS bytes`);

@@ -4,6 +4,7 @@ import { ADMINISTRATORS } from '#access/roles/api-roles.ts';
 import { listAgentActivity } from '#capture/reports/agent-activity.queries.ts';
 import { listIncomingUploads } from '#ingest/incoming-uploads.ts';
 import { listWaitingUploads } from '#ingest/tus/tus-uploads.ts';
+import { recentImports } from '#maintenance/import/import-items.queries.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
@@ -15,6 +16,7 @@ import { ROWS_STYLE } from '../frame/operator-style.ts';
 import { answerOf } from '../frame/page-elements.ts';
 import { searchForm } from '../recordings/recording-list-query.ts';
 import { failedSection } from './failed-recordings.ts';
+import { importsSection } from './imports-section.ts';
 import { failedRecordings, pausedRecordings, queuedRecordings, runningOperations } from './work.queries.ts';
 import { agentsSection, findPausedQueues, queuedSection, runningSection, uploadsSection } from './work-sections.ts';
 
@@ -31,7 +33,7 @@ export const operatorDashboard = defineEndpoint({
   query: z.object({ reason: z.string().optional() }),
   handle: async ({ c, query }, { database, queue }: { database: Database; queue: WorkQueue }) => {
     const setting = { now: new Date(), root: rootFrom(c) };
-    const [failed, running, queued, paused, incoming, resumable, agents, workers, lanes, pausedQueues] =
+    const [failed, running, queued, paused, incoming, resumable, agents, workers, lanes, imports, pausedQueues] =
       await Promise.all([
         failedRecordings(database),
         runningOperations(database, MOST_RUNNING),
@@ -42,6 +44,7 @@ export const operatorDashboard = defineEndpoint({
         listAgentActivity(database, { search: '' }, MOST_AGENTS),
         listWorkerProcesses(database),
         listLaneSettings(database),
+        recentImports(database),
         answerOf('The queue', findPausedQueues(queue)),
       ]);
     const content = html`${searchForm(setting.root)}
@@ -49,6 +52,7 @@ ${failedSection(failed, query().reason, setting)}
 ${runningSection(running, setting)}
 ${queuedSection(queued, paused, { workers, lanes, pausedQueues }, setting)}
 ${uploadsSection(incoming, resumable, setting)}
+${importsSection(imports, setting)}
 ${agentsSection(agents, setting)}`;
     return operatorPage(c, {
       title: 'Dashboard',

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { CatalogueSource } from '#maintenance/import/catalogue-source.ts';
+import { countSource, type SourceCount } from '#maintenance/import/count-source.ts';
+import { importTotals, lockSource, noteActivity, openSource } from '#maintenance/import/import-items.queries.ts';
+import { isComplete, readReport, reportLines } from '#maintenance/import/import-report.ts';
+import { runImport } from '#maintenance/import/run-import.ts';
+import { openServer } from '#maintenance/import/server-source.ts';
+import type { Outage } from '#maintenance/import/source-requests.ts';
+import { type Catalogs, loadCatalogs } from '#metadata/catalogs.ts';
+import { parseDateTime } from '#metadata/date-time.ts';
+import { StagingLedger } from '#platform/storage/staging.ts';
+import { createLogger } from '#platform/telemetry/log.ts';
+import { formatBytes } from '#platform/text/units.ts';
+import { type Command, parseArguments, type Terminal, UsageError } from '../command.ts';
+import { CommandError } from '../failure.ts';
+import { prepareDatabase } from '../prepare-database.ts';
+import { type Progress, showProgress } from '../terminal/progress.ts';
+import { type Connections, withConnections } from './connections.ts';
+
+const USAGE = `npm run inlet -- import URL --user NAME [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--dry-run] [--follow]
+
+Copies the series and events of another server with the External API, with their identifiers, metadata, access control lists,
+schedules, files and publications. Encodes nothing and never writes to the other server. Run it again to continue after an
+interruption, or to copy what has changed there. What was changed here since it was copied is left alone. Prints a report,
+and writes it as JSON to DATA_DIR/import-report.json. Exits with 0 only if everything was copied.
+
+  --user NAME       an account of the other server that may read everything, best with ROLE_ADMIN
+  --password-stdin  read its password from standard input; by default it is in INLET_PASSWORD
+  --series ID       only this series and its events
+  --since DATE      only series that were created, and events that start, on this day or later, such as 2026-01-31
+  --parallel N      copy so many items concurrently (1 to 32); by default 4
+  --rate N          send so many requests a second (1 to 200); by default 50
+  --dry-run         count what would be copied, report what cannot be, and change nothing
+  --follow          look for changes at the other server until this command is stopped
+  --theirs          overwrite what was changed here`;
+
+const OPTIONS = {
+  user: { type: 'string' },
+  'password-stdin': { type: 'boolean' },
+  series: { type: 'string' },
+  since: { type: 'string' },
+  parallel: { type: 'string' },
+  rate: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  follow: { type: 'boolean' },
+  theirs: { type: 'boolean' },
+} as const;
+
+const ACTIVITY_MS = 5_000;
+const MAX_PARALLEL = 32;
+const MAX_RATE = 200;
+
+interface Order {
+  seriesId: string | undefined;
+  since: Date | undefined;
+  parallel: number;
+  isDryRun: boolean;
+  follow: boolean;
+  theirs: boolean;
+}
+
+export const importCommand: Command = {
+  usage: USAGE,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, OPTIONS, 1);
+    const [url] = positionals;
+    if (!url) throw new UsageError('URL is missing.');
+    if (!values.user) throw new UsageError('--user is missing.');
+    const { environment, signal, screen } = terminal;
+    const order: Order = {
+      seriesId: values.series,
+      since: dateIn('--since', values.since),
+      parallel: numberIn('--parallel', values.parallel, 4, MAX_PARALLEL),
+      isDryRun: values['dry-run'] ?? false,
+      follow: values.follow ?? false,
+      theirs: values.theirs ?? false,
+    };
+    const password = values['password-stdin']
+      ? (await text(process.stdin)).replace(/\r?\n$/, '')
+      : environment.INLET_PASSWORD;
+    if (!password)
+      throw new UsageError('--user requires its password on standard input (--password-stdin) or in INLET_PASSWORD.');
+    const outage: { now: Outage | undefined } = { now: undefined };
+    const source = await openServer(url, {
+      ...{ username: values.user, password, signal },
+      concurrency: order.parallel,
+      requestsPerSecond: numberIn('--rate', values.rate, 50, MAX_RATE),
+      onWait: (now) => {
+        if (now && !outage.now) screen.write(`Waiting for the source: ${now.reason}.\n`);
+        outage.now = now;
+      },
+      onWarning: (warning) => screen.write(`${warning}\n`),
+    });
+    return importFrom(source, order, { ...terminal, outage: () => outage.now });
+  },
+};
+
+/** Imports from an open source. @returns the exit code */
+async function importFrom(
+  source: CatalogueSource,
+  order: Order,
+  terminal: Terminal & { outage: () => Outage | undefined },
+): Promise<number> {
+  return withConnections(terminal.environment, 'import', prepareDatabase, async (connections) => {
+    const catalogs = await loadCatalogs(connections.config.metadataDir);
+    return order.isDryRun
+      ? dryRun(source, order, catalogs, terminal)
+      : copyFrom(source, { ...order, catalogs }, connections, terminal);
+  });
+}
+
+async function dryRun(
+  source: CatalogueSource,
+  { seriesId, since }: Order,
+  catalogs: Catalogs,
+  { signal, print, screen }: Terminal,
+): Promise<number> {
+  const progress = showProgress('count', screen);
+  const noteOf = ({ series, events }: SourceCount) => `${series} series, ${events} events`;
+  const onItem = (count: SourceCount) => progress.update(0, noteOf(count));
+  const count = await countSource(source, { seriesId, since, signal }, catalogs, onItem).finally(progress.stop);
+  for (const [sentence, { items, example }] of count.notes) print(`${items} × ${sentence} (for example ${example})`);
+  print(`${noteOf(count)}, ${count.files} published files with ${formatBytes(count.bytes)}. Nothing was copied.`);
+  return 0;
+}
+
+async function copyFrom(
+  source: CatalogueSource,
+  { catalogs, theirs, ...choice }: Order & { catalogs: Catalogs },
+  { config, database, storage, connect }: Connections,
+  { signal, print, screen, outage }: Terminal & { outage: () => Outage | undefined },
+): Promise<number> {
+  const begun = performance.now();
+  const sourceId = await openSource(database, source.name);
+  if (!(await lockSource(await connect(), sourceId)))
+    throw new CommandError('Another import from this source is running.');
+  const log = createLogger({ level: 'warn', format: config.log.format });
+  const staging = new StagingLedger({ database, storage, owner: `import-${randomUUID()}`, log });
+  const progress = showProgress('import', screen);
+  const tell = async () => {
+    await noteActivity(database, sourceId, outage());
+    showTotals(await importTotals(database, sourceId), progress);
+  };
+  const activity = setInterval(() => void tell().catch(() => undefined), ACTIVITY_MS);
+  const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal };
+  try {
+    await runImport(choice, { ...services, gapMs: config.scheduling.minGapMs });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    screen.write('Interrupted. Run the command again to continue.\n');
+  } finally {
+    clearInterval(activity);
+    await tell().catch(() => undefined);
+    progress.stop();
+    staging.close();
+  }
+  const report = await readReport(database, { id: sourceId, name: source.name }, (performance.now() - begun) / 1000);
+  await writeFile(join(config.dataDir, 'import-report.json'), `${JSON.stringify(report, null, 2)}\n`, { mode: 0o600 });
+  for (const line of reportLines(report)) print(line);
+  return isComplete(report) && !signal.aborted ? 0 : 1;
+}
+
+function showTotals(totals: Awaited<ReturnType<typeof importTotals>>, progress: Progress): void {
+  const sum = (rows: typeof totals) => rows.reduce((all, { items }) => all + items, 0);
+  const bytes = totals.reduce((all, row) => all + row.bytes, 0);
+  const [done, all] = [sum(totals.filter(({ state }) => state !== 'pending')), sum(totals)];
+  progress.update(all === 0 ? 0 : done / all, `${done} of ${all} items, ${formatBytes(bytes)}`);
+}
+
+function dateIn(name: string, value: string | undefined): Date | undefined {
+  if (value === undefined) return undefined;
+  const date = parseDateTime(value);
+  if (date) return date;
+  throw new UsageError(`${name} is ${JSON.stringify(value)}; it must be a date such as 2026-01-31.`);
+}
+
+function numberIn(name: string, value: string | undefined, usual: number, most: number): number {
+  if (value === undefined) return usual;
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
+  throw new UsageError(`${name} is ${JSON.stringify(value)}; it must be a whole number from 1 to ${most}.`);
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MAX_HEAD_BYTES } from '#platform/media/fragment-index.ts';
+import type { ObjectStorage } from '#platform/storage/object-storage.ts';
+import { putMeasured } from '#platform/storage/put-measured.ts';
+import type { StagingLedger } from '#platform/storage/staging.ts';
+import { type CatalogueSource, SourceError } from './catalogue-source.ts';
+import { isPlaylist, type PlannedFile } from './plan-files.ts';
+
+/** A copied file that no row names yet. */
+export interface CopiedFile {
+  objectKey: string;
+  /** In bytes. */
+  size: number;
+  /** In hexadecimal. */
+  sha256: string;
+  /** The first bytes, if they were asked for. */
+  head: Buffer;
+}
+
+export interface CopyServices {
+  source: CatalogueSource;
+  storage: ObjectStorage;
+  staging: StagingLedger;
+  signal: AbortSignal;
+}
+
+const ATTEMPTS = 4;
+const FIRST_PAUSE_MS = 500;
+
+/**
+ * Copies a file into the storage, and enters it in the staging ledger. A broken download is repeated.
+ *
+ * @throws {SourceError} if the source does not have the file, or its bytes are not those that the source promises
+ */
+export async function copyFile(
+  file: PlannedFile,
+  services: CopyServices,
+  { withHead = false }: { withHead?: boolean } = {},
+): Promise<CopiedFile> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await copyOnce(file, services, withHead ? MAX_HEAD_BYTES : 0);
+    } catch (error) {
+      services.signal.throwIfAborted();
+      if (attempt === ATTEMPTS || (error instanceof SourceError && !(error instanceof WrongBytes))) throw error;
+      await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1), undefined, { signal: services.signal });
+    }
+  }
+}
+
+/** The bytes of a file differ from what the source promises. */
+class WrongBytes extends SourceError {
+  override name = 'WrongBytes';
+}
+
+async function copyOnce(
+  file: PlannedFile,
+  { source, storage, staging, signal }: CopyServices,
+  headBytes: number,
+): Promise<CopiedFile> {
+  const { stream, size: told } = await source.open(file.url, signal);
+  // An error before the storage reads is reported by its first read.
+  stream.on('error', () => undefined);
+  try {
+    const objectKey = await staging.stage('element');
+    try {
+      const expectedBytes = file.size ?? told;
+      const sum = file.checksum && createHash(file.checksum.algorithm);
+      const bytes = isPlaylist(file.mediatype) ? unsigned(stream) : stream;
+      const { size, sha256, head } = await putMeasured(storage, objectKey, sum ? hashed(bytes, sum) : bytes, {
+        mediatype: file.mediatype,
+        signal,
+        headBytes,
+        onDoubt: () => staging.doubt(objectKey),
+        ...(expectedBytes !== undefined && { expectedBytes }),
+      });
+      requireBytes(file, { size, hex: sum?.digest('hex') });
+      return { objectKey, size, sha256, head };
+    } catch (error) {
+      await staging.discard([objectKey]);
+      throw error;
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+const MAX_PLAYLIST_BYTES = 2 ** 20;
+
+/** Removes the signatures that a server has added to the addresses in a playlist. */
+function unsigned(stream: Readable): Readable {
+  return Readable.from(
+    (async function* () {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of stream) {
+        size += chunk.length;
+        if (size > MAX_PLAYLIST_BYTES) throw new SourceError(`The playlist has more than ${MAX_PLAYLIST_BYTES} bytes.`);
+        chunks.push(chunk);
+      }
+      yield Buffer.from(
+        Buffer.concat(chunks)
+          .toString()
+          .replaceAll(/^([^#?\n]+)\?[^\n]*$/gm, '$1'),
+      );
+    })(),
+  );
+}
+
+function hashed(stream: Readable, sum: ReturnType<typeof createHash>): Readable {
+  return Readable.from(
+    (async function* () {
+      for await (const chunk of stream) {
+        sum.update(chunk);
+        yield chunk;
+      }
+    })(),
+  );
+}
+
+function requireBytes(
+  { size: promised, checksum }: PlannedFile,
+  { size, hex }: { size: number; hex?: string | undefined },
+) {
+  if (promised !== undefined && promised !== size) {
+    throw new WrongBytes(`The source promises ${promised} bytes, and sends ${size}.`);
+  }
+  if (checksum && checksum.hex !== hex)
+    throw new WrongBytes(`The bytes do not match their ${checksum.algorithm} checksum.`);
+}

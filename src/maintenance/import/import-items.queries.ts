@@ -1,0 +1,174 @@
+import { sql } from 'kysely';
+import type pg from 'pg';
+import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
+
+export type ItemKind = 'series' | 'event';
+export type ItemState = 'pending' | 'copied' | 'failed' | 'skipped';
+
+/** An item of a source. */
+export interface ItemKey {
+  sourceId: number;
+  kind: ItemKind;
+  id: string;
+}
+
+/** Opens a source for a new import. @returns its identifier here */
+export async function openSource(database: Database, name: string): Promise<number> {
+  const { id } = await database
+    .insertInto('import_sources')
+    .values({ name })
+    .onConflict((same) => same.column('name').doUpdateSet({ active_at: sql<Date>`now()` }))
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Locks a source until the connection closes. @returns false if another process holds the lock */
+export async function lockSource(client: pg.Client, sourceId: number): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked',
+    [`inlet import ${sourceId}`],
+  );
+  return rows[0]?.locked ?? false;
+}
+
+/** Begins to read the whole source once more. @returns the number of this pass */
+export async function beginPass(database: Database, sourceId: number): Promise<number> {
+  const { passes } = await database
+    .updateTable('import_sources')
+    .set((eb) => ({ passes: eb('passes', '+', 1), active_at: sql<Date>`now()` }))
+    .where('id', '=', sourceId)
+    .returning('passes')
+    .executeTakeFirstOrThrow();
+  return passes;
+}
+
+/** Tells operators that the command runs, and whether the source answers. */
+export async function noteActivity(
+  database: Database,
+  sourceId: number,
+  away: { since: Date; reason: string } | undefined,
+): Promise<void> {
+  await database
+    .updateTable('import_sources')
+    .set({ active_at: sql<Date>`now()`, away_since: away?.since ?? null, away_reason: away?.reason ?? '' })
+    .where('id', '=', sourceId)
+    .execute();
+}
+
+/** Notes that a pass has found an item at the source. @returns what is known about it */
+export async function noteFound(database: Queryable, key: ItemKey, pass: number, title: string) {
+  const { sourceId: source_id, kind, id } = key;
+  return database
+    .insertInto('import_items')
+    .values({ source_id, kind, id, title, state: 'pending', pass })
+    .onConflict((same) => same.columns(['source_id', 'kind', 'id']).doUpdateSet({ pass, title }))
+    .returning(['state', 'copied', 'version', 'reason'])
+    .executeTakeFirstOrThrow();
+}
+
+/** The outcome of an item. */
+export interface ItemResult {
+  state: ItemState;
+  reason?: string;
+  notes?: readonly string[];
+  /** The digest of the item at the source; omitted if it was not copied. */
+  copied?: string;
+  /** The version here after the copy. */
+  version?: string;
+  files?: number;
+  bytes?: number;
+}
+
+/** Stores the outcome of an item. What the result omits stays. */
+export async function saveResult(
+  db: Queryable | Transaction,
+  { sourceId, kind, id }: ItemKey,
+  { notes, reason = '', ...result }: ItemResult,
+): Promise<void> {
+  await db
+    .updateTable('import_items')
+    .set({ ...result, reason, ...(notes && { notes: [...notes] }), changed_at: sql<Date>`now()` })
+    .where('source_id', '=', sourceId)
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Returns copied items that a pass has not found at the source. */
+export async function notFoundIn(database: Database, sourceId: number, pass: number) {
+  return database
+    .selectFrom('import_items')
+    .select(['kind', 'id', 'version'])
+    .where('source_id', '=', sourceId)
+    .where('pass', '<', pass)
+    .where('state', '<>', 'skipped')
+    .orderBy('kind')
+    .orderBy('id')
+    .execute() as Promise<{ kind: ItemKind; id: string; version: string | null }[]>;
+}
+
+/** Forgets an item that no longer exists at the source. */
+export async function forgetItem(db: Queryable, { sourceId, kind, id }: ItemKey): Promise<void> {
+  await db
+    .deleteFrom('import_items')
+    .where('source_id', '=', sourceId)
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The progress of an import, by kind and state. */
+export async function importTotals(database: Queryable, sourceId: number) {
+  const rows = await database
+    .selectFrom('import_items')
+    .select(['kind', 'state'])
+    .select((eb) => [
+      eb.fn.countAll<number>().as('items'),
+      sql<number>`coalesce(sum(files), 0)::float8`.as('files'),
+      sql<number>`coalesce(sum(bytes), 0)::float8`.as('bytes'),
+    ])
+    .where('source_id', '=', sourceId)
+    .groupBy(['kind', 'state'])
+    .execute();
+  return rows.map((row) => ({ ...row, items: Number(row.items) }));
+}
+
+/** Returns the items that did not come along, or only in part. */
+export async function incompleteItems(database: Database, sourceId: number) {
+  return database
+    .selectFrom('import_items')
+    .select(['kind', 'id', 'title', 'state', 'reason', 'notes'])
+    .where('source_id', '=', sourceId)
+    .where((eb) => eb.or([eb('state', '<>', 'copied'), eb('notes', '<>', sql<string[]>`'{}'`)]))
+    .orderBy('kind', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+/** The progress of an import for operators. */
+export interface RecentImport extends Record<ItemState, number> {
+  name: string;
+  /** True while the command runs. */
+  isActive: boolean;
+  activeAt: Date;
+  awaySince: Date | null;
+  awayReason: string;
+  bytes: number;
+}
+
+/** Returns the imports of the last day. */
+export async function recentImports(database: Database): Promise<RecentImport[]> {
+  const { rows } = await sql<RecentImport>`
+    SELECT s.name, s.active_at > now() - interval '30 s' AS "isActive", s.active_at AS "activeAt",
+      s.away_since AS "awaySince", s.away_reason AS "awayReason", t.*
+    FROM import_sources AS s, LATERAL (
+      SELECT count(*) FILTER (WHERE state = 'copied')::integer AS copied,
+        count(*) FILTER (WHERE state = 'failed')::integer AS failed,
+        count(*) FILTER (WHERE state = 'skipped')::integer AS skipped,
+        count(*) FILTER (WHERE state = 'pending')::integer AS pending, coalesce(sum(bytes), 0)::float8 AS bytes
+      FROM import_items WHERE source_id = s.id
+    ) AS t
+    WHERE s.active_at > now() - interval '1 day' ORDER BY s.name`.execute(database);
+  return rows;
+}

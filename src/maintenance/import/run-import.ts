@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { removeEvent } from '#catalogue/events/delete-event.ts';
+import { removeSeries } from '#catalogue/series/series-queries.ts';
+import { inTransaction } from '#platform/database/retry.ts';
+import { HttpError } from '#platform/http/errors/errors.ts';
+import { forEachConcurrent } from '../concurrency.ts';
+import { type SourceChoice, SourceError } from './catalogue-source.ts';
+import { ACTOR, ConcurrentChange, copyEvent, type ImportServices } from './copy-event.ts';
+import { copySeries, seriesVersion } from './copy-series.ts';
+import {
+  beginPass,
+  forgetItem,
+  type ItemKind,
+  type ItemResult,
+  noteFound,
+  notFoundIn,
+  saveResult,
+} from './import-items.queries.ts';
+import { pathOf } from './plan-files.ts';
+import type { SourceEvent, SourceSeries } from './source.schemas.ts';
+
+export interface ImportChoice extends Omit<SourceChoice, 'signal' | 'onUnreadable'> {
+  /** The number of items that are copied concurrently. */
+  parallel: number;
+  /** True to look for changes until the signal aborts. */
+  follow: boolean;
+}
+
+/** The pause before a source is read again, in milliseconds. */
+const FOLLOW_MS = 20_000;
+/** After so many passes, what has failed is tried again. */
+const PASSES_BEFORE_RETRY = 20;
+/** A source of which so much is missing is not believed. */
+const MOST_VANISHED = 0.1;
+const FEW = 20;
+
+/**
+ * Copies everything of a source that is not here or has changed there: first all series, then all events. Repeats it until
+ * nothing was left to copy, or for ever (`follow`).
+ *
+ * @throws the signal's reason
+ */
+export async function runImport(choice: ImportChoice, services: ImportServices) {
+  await pass('list', choice, services, new Set());
+  let failed = new Set<string>();
+  for (let count = 1; ; count++) {
+    const copied = await pass('copy', choice, services, failed);
+    if (!choice.follow && copied === 0) return;
+    if (!choice.follow) continue;
+    if (count % PASSES_BEFORE_RETRY === 0) failed = new Set();
+    if (copied === 0) await delay(FOLLOW_MS, undefined, { signal: services.signal });
+  }
+}
+
+/** Reads the whole source once. @param failed items that are not tried again, with their digests @returns the copied items */
+async function pass(
+  purpose: 'list' | 'copy',
+  choice: ImportChoice,
+  services: ImportServices,
+  failed: Set<string>,
+): Promise<number> {
+  const { database, source, sourceId, signal } = services;
+  const { seriesId, since, parallel } = choice;
+  const number = await beginPass(database, sourceId);
+  let copied = 0;
+  let isWhole = seriesId === undefined && since === undefined;
+  const handle = async <T extends Item>(kind: ItemKind, item: T, copy: Copy<T>) => {
+    const key = { sourceId, kind, id: item.identifier };
+    const known = await noteFound(database, key, number, item.title);
+    const digest = digestOf(item);
+    const attempt = `${kind} ${item.identifier} ${digest}`;
+    if (purpose === 'list' || known.copied === digest || failed.has(attempt)) return;
+    const result = await outcome(() => copy(item, digest, known, services), signal);
+    if (result.state === 'copied') copied += 1;
+    else {
+      await saveResult(database, key, result);
+      if (result.state !== 'pending') failed.add(attempt);
+    }
+  };
+  const limits = { concurrency: purpose === 'list' ? 1 : parallel, signal };
+  const walk = async <T extends Item>(
+    kind: ItemKind,
+    read: (range: SourceChoice) => AsyncIterable<T>,
+    copy: Copy<T>,
+  ) => {
+    const unreadable: [id: string, reason: string][] = [];
+    const onUnreadable = (id: string, reason: string) => void unreadable.push([id, reason]);
+    const items = read({ signal, seriesId, since, onUnreadable });
+    await forEachConcurrent(items, (item) => handle(kind, item, copy), limits);
+    for (const [id, reason] of unreadable) {
+      await noteFound(database, { sourceId, kind, id }, number, '');
+      await saveResult(database, { sourceId, kind, id }, { state: 'failed', reason });
+    }
+    isWhole &&= unreadable.length === 0;
+  };
+  await walk('series', (range) => source.series(range), copySeries);
+  await walk('event', (range) => source.events(range), copyEvent);
+  if (isWhole && purpose === 'copy') copied += await followDeletions(number, services);
+  return copied;
+}
+
+type Item = SourceSeries | SourceEvent;
+type Copy<T> = (
+  item: T,
+  digest: string,
+  known: { copied: string | null; version: string | null },
+  services: ImportServices,
+) => Promise<ItemResult>;
+
+/** Turns errors of one item into its outcome. Other errors end the import. */
+async function outcome(copy: () => Promise<ItemResult>, signal: AbortSignal): Promise<ItemResult> {
+  try {
+    return await copy();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ConcurrentChange) return { state: 'pending', reason: error.message };
+    if (error instanceof SourceError || error instanceof HttpError) return { state: 'failed', reason: error.message };
+    throw error;
+  }
+}
+
+/** Returns the digest of an item, without the signatures of its addresses. */
+export function digestOf(item: Item): string {
+  const text = JSON.stringify(item, (name, value) => {
+    if (name === 'has_previews') return undefined;
+    return (name === 'url' || name === 'uri') && typeof value === 'string' ? pathOf(value) : value;
+  });
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Deletes what was deleted at the source, unless it was changed here or so much is missing that an account must have lost rights. */
+async function followDeletions(number: number, services: ImportServices): Promise<number> {
+  const { database, source, sourceId, staging } = services;
+  const vanished = await notFoundIn(database, sourceId, number);
+  if (vanished.length === 0) return 0;
+  const { total } = await database
+    .selectFrom('import_items')
+    .select((eb) => eb.fn.countAll<string>().as('total'))
+    .where('source_id', '=', sourceId)
+    .executeTakeFirstOrThrow();
+  const isBelievable = vanished.length <= Math.max(FEW, Number(total) * MOST_VANISHED);
+  let deleted = 0;
+  for (const { kind, id, version } of vanished) {
+    const key = { sourceId, kind, id };
+    const found = kind === 'series' ? await source.findSeries(id) : await source.findEvent(id);
+    if (found) continue;
+    if (!isBelievable) {
+      const reason = `The source no longer shows it, nor ${vanished.length - 1} other items. Nothing was deleted here.`;
+      await saveResult(database, key, { state: 'skipped', reason });
+    } else if (version === null || version === (await versionHere(kind, id, services))) {
+      if (version !== null && kind === 'series') await inTransaction(database, (trx) => removeSeries(trx, id, ACTOR));
+      if (version !== null && kind === 'event')
+        await removeEvent({ id, actor: ACTOR, require: async () => undefined }, { database, staging });
+      await forgetItem(database, key);
+      deleted += 1;
+    } else {
+      const reason = 'It was deleted at the source, and changed here since it was copied.';
+      await saveResult(database, key, { state: 'skipped', reason });
+    }
+  }
+  return deleted;
+}
+
+async function versionHere(kind: ItemKind, id: string, { database }: ImportServices): Promise<string | undefined> {
+  if (kind === 'series') return seriesVersion(database, id);
+  const event = database.selectFrom('events').select('archive_version').where('id', '=', id);
+  return (await event.executeTakeFirst())?.archive_version.toString();
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  addCaptions,
+  catalogueOf,
+  createFailed,
+  createPlain,
+  createRecording,
+  createSeries,
+  schedule,
+} from '../support/catalogue-scene.ts';
+import { Client } from '../support/client.ts';
+import { type Run, run } from '../support/run.ts';
+import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+
+let from: TestServer;
+let to: TestServer;
+let source: Client;
+let target: Client;
+beforeAll(async () => {
+  from = await startServer({ runtime: 'deno' });
+  to = await startServer({ runtime: 'node' });
+  source = new Client(from.url);
+  target = new Client(to.url);
+  const series = await createSeries(source, 'Analysis');
+  for (const n of [0, 1, 3]) await createRecording(source, n, series);
+  await addCaptions(source, await createRecording(source, 4, series, 'publish'));
+  await createFailed(source, 5);
+  await createPlain(source, 6, series);
+  await schedule(source, 7, 48, series);
+  await schedule(source, 8, -48);
+});
+afterAll(async () => {
+  await from?.stop();
+  await to?.stop();
+});
+beforeEach((context) => showLogsOnFailure(context, from));
+
+const environment = () => ({
+  DATABASE_URL: to.databaseUrl,
+  DATA_DIR: to.dataDir,
+  PORT: new URL(to.url).port,
+  HOME: to.dataDir,
+  INLET_PASSWORD: 'opencast',
+});
+const importAll = (...options: string[]): Promise<Run> =>
+  run(process.execPath, ['src/cli/inlet.ts', 'import', from.url, '--user', 'admin', ...options], environment());
+
+test('a dry run counts and changes nothing', async () => {
+  expect(await importAll('--dry-run')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 series, 8 events'),
+  });
+  expect(await catalogueOf(target)).toEqual(new Map());
+});
+
+test('everything of another Inlet is here with the same answers and files, and nothing was encoded', async () => {
+  const done = await importAll();
+  expect(done, done.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('Events: 8 copied, 0 failed') });
+  expect(await catalogueOf(target, { files: true })).toEqual(await catalogueOf(source, { files: true }));
+  expect(await to.database.selectFrom('workflows').select('id').execute()).toEqual([]);
+  const verified = await run(process.execPath, ['src/cli/inlet.ts', 'verify', '--digests'], environment());
+  expect(verified, verified.stdout).toMatchObject({ code: 0, stdout: '' });
+});
+
+const titled = (title: string) => ({
+  method: 'PUT',
+  body: new URLSearchParams({ metadata: JSON.stringify([{ id: 'title', value: title }]) }),
+});
+const rename = async (client: Client, path: string, title: string, type: string) => {
+  const answer = await client.fetch(`${path}/metadata?type=${encodeURIComponent(type)}`, titled(title));
+  expect(answer.ok, await answer.text()).toBe(true);
+};
+const titlesIn = async (client: Client, path: string) =>
+  (await client.json<{ title: string }[]>(path)).map(({ title }) => title);
+
+test('what has changed at the source is updated, and what was changed here is left alone, unless --theirs says so', async () => {
+  const [first, second, third] = await publishedIn(source);
+  if (!first || !second || !third) throw new Error('The source has events.');
+  await rename(source, `/api/events/${first}`, 'Changed there', 'dublincore/episode');
+  await rename(target, `/api/events/${second}`, 'Changed here', 'dublincore/episode');
+  await rename(source, `/api/events/${second}`, 'Changed on both sides', 'dublincore/episode');
+  await addCaptions(source, third);
+  const done = await importAll();
+  expect(done, done.stderr).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Events: 7 copied, 0 failed, 1 skipped'),
+  });
+  expect(done.stdout).toContain(
+    `event ${second} (Changed on both sides): skipped. It was changed here since it was copied.`,
+  );
+  const titles = await titlesIn(target, '/api/events');
+  expect(titles).toEqual(expect.arrayContaining(['Changed there', 'Changed here']));
+  expect(await importAll('--theirs')).toMatchObject({ code: 0 });
+  expect(await catalogueOf(target, { files: true })).toEqual(await catalogueOf(source, { files: true }));
+});
+
+/** The identifiers of published events. */
+async function publishedIn(of: Client): Promise<string[]> {
+  const events = await of.json<{ identifier: string; publication_status: string[] }[]>('/api/events?sort=date:ASC');
+  return events.filter((event) => event.publication_status.length > 0).map(({ identifier }) => identifier);
+}
