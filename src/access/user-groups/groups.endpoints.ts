@@ -9,13 +9,11 @@ import { createdHeaders, EXAMPLE_URL, pathParameter } from '#platform/http/endpo
 import { type HttpError, PLAIN_TEXT } from '#platform/http/errors/errors.ts';
 import { isOneOf, type ListedResource, listDeclaration, respondWithList } from '#platform/http/list/index.ts';
 import { apiRole } from '../roles/api-roles.ts';
-import { groupRole, ORGANIZATION, withIncludedRoles } from '../roles/roles.ts';
 import {
   GROUP,
   GROUP_EXISTS,
   GROUP_MISSING,
   Group,
-  type GroupJson,
   INVALID_DESCRIPTION,
   INVALID_MEMBER,
   INVALID_NAME,
@@ -29,6 +27,7 @@ import {
   TOO_MANY_MEMBERS,
   TOO_MANY_ROLES,
 } from './group.schemas.ts';
+import { groupJson } from './group-json.ts';
 import { requireGrantedRoles } from './group-rights.ts';
 import {
   deleteGroup,
@@ -84,19 +83,6 @@ const INVALID = [
   TOO_MANY_MEMBERS,
   ROLE_NOT_HELD,
 ];
-
-function groupJson({ id, name, description, roles, members }: GroupRow): GroupJson {
-  const [role = '', ...granted] = withIncludedRoles([groupRole(id), ...roles]);
-  return {
-    identifier: id,
-    organization: ORGANIZATION.id,
-    role,
-    name,
-    description,
-    roles: [...new Set(granted)].join(','),
-    members: members.join(','),
-  };
-}
 
 export const listGroups = defineEndpoint({
   method: 'get',

@@ -39,6 +39,13 @@ export function shownEvent(database: Queryable, id: Expression<string>) {
   return eventRows(database).where('events.id', '=', id).limit(1);
 }
 
+/** Selects events without a check of access, in no order. */
+export function findEvents(database: Queryable, ids: readonly string[]) {
+  return eventRows(database)
+    .where('events.id', '=', sql<string>`ANY(${[...ids]})`)
+    .execute();
+}
+
 const SHOWN_COLUMNS = [
   'events.id',
   ...columnNames(EVENT_CORE_FIELDS).map((name) => `events.${name}` as const),
