@@ -1,13 +1,12 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { isObjectKey, requireObjectKey } from '#platform/storage/object-keys.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
-import { beginSha256 } from '#platform/storage/thread/storage-thread.ts';
 import { forEachConcurrent, serializeByKey } from '../concurrency.ts';
 import { digestOfStream, isUnreadable, type ObjectReader, readObject, UNREADABLE } from '../digests.ts';
 import type { OwnedObject } from '../owned-objects.ts';
+import { writeSummed } from '../write-summed.ts';
 
 /** An object in the list of a backup. */
 export type BackedUpObject = Pick<OwnedObject, 'key' | 'size' | 'sha256' | 'mediatype'>;
@@ -149,33 +148,6 @@ async function copyObject(
       : `it has ${copied.size} bytes instead of ${size}`;
   await rename(`${path}.new`, reason ? damagedPath(folder, key) : path);
   return reason || undefined;
-}
-
-/** Writes a file and sums it. Removes it after a failure. */
-async function writeSummed(
-  path: string,
-  bytes: AsyncIterable<Uint8Array>,
-  { signal, onBytes }: CopyOptions,
-): Promise<{ size: number; sha256: string }> {
-  const sum = beginSha256();
-  let size = 0;
-  async function* summed() {
-    for await (const chunk of bytes) {
-      await sum.add(chunk);
-      size += chunk.length;
-      onBytes(chunk.length);
-      yield chunk;
-    }
-  }
-  try {
-    await pipeline(summed, createWriteStream(path, { mode: 0o600, flush: true }), { signal });
-  } catch (error) {
-    sum.drop();
-    onBytes(-size);
-    await rm(path, { force: true });
-    throw error;
-  }
-  return { size, sha256: await sum.digest() };
 }
 
 /** Removes the objects of earlier backups that this one does not list. */

@@ -1,7 +1,8 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { tryParseJson } from '#platform/text/json.ts';
+import { replaceFile } from '../replace-file.ts';
 
 /** An expected failure of a backup or restore. The message says what to do. */
 export class BackupError extends Error {
@@ -51,15 +52,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 
 /** Writes the manifest atomically, which completes the backup. */
 export async function writeManifest(folder: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
-  const path = join(folder, NAME);
-  const file = await open(`${path}.new`, 'w', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify({ format: FORMAT, ...manifest }, undefined, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.new`, path);
+  await replaceFile(join(folder, NAME), `${JSON.stringify({ format: FORMAT, ...manifest }, undefined, 2)}\n`);
 }
 
 /** Returns the error to throw for a file of a backup that cannot be read or was overwritten. */
