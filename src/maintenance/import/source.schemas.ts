@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Acl } from '#access/acl/acl.ts';
+import { EventExtras, SeriesExtras } from './inlet-extras.schemas.ts';
 
 const text = z
   .string()
@@ -89,6 +90,8 @@ export const SourceEvent = z.object({
   metadata: z.array(Catalog).default([]),
   publications: z.array(SourcePublication).default([]),
   scheduling: z.object({ agent_id: text, start: text, end: text, inputs: texts }).partial().nullish(),
+  /** Only in an exported folder. */
+  inlet: EventExtras.optional(),
 });
 export type SourceEvent = z.infer<typeof SourceEvent>;
 
@@ -119,5 +122,7 @@ export const SourceSeries = z.object({
   acl: Acl.optional(),
   metadata: z.array(Catalog).default([]),
   properties: z.record(z.string(), z.union([z.string(), z.unknown().transform(String)])).default({}),
+  /** Only in an exported folder. */
+  inlet: SeriesExtras.optional(),
 });
 export type SourceSeries = z.infer<typeof SourceSeries>;
