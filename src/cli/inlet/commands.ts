@@ -10,6 +10,7 @@ export const commands = {
   backup: async () => (await import('./backup.ts')).backupCommand,
   restore: async () => (await import('./restore.ts')).restoreCommand,
   import: async () => (await import('./import.ts')).importCommand,
+  export: async () => (await import('./export.ts')).exportCommand,
   user: async () => (await import('./program-commands.ts')).userCommand,
   migrate: async () => (await import('./program-commands.ts')).migrateCommand,
   main: async () => (await import('./program-commands.ts')).roleCommand('main'),
