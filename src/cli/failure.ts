@@ -1,4 +1,5 @@
 import { BackupError } from '#maintenance/backup/manifest.ts';
+import { SourceUnusable } from '#maintenance/import/catalogue-source.ts';
 import { ExportFolderError } from '#maintenance/import/folder-format.ts';
 import { EmbeddedDatabaseError } from '#platform/database/embedded/embedded-paths.ts';
 import { ConfigError } from '#platform/setting/value-kinds.ts';
@@ -8,7 +9,7 @@ export class CommandError extends Error {
   override name = 'CommandError';
 }
 
-const EXPECTED = [CommandError, BackupError, ExportFolderError, ConfigError, EmbeddedDatabaseError];
+const EXPECTED = [CommandError, BackupError, ExportFolderError, SourceUnusable, ConfigError, EmbeddedDatabaseError];
 /** Limits circular causes. */
 const MOST_CAUSES = 8;
 

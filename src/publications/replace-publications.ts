@@ -18,6 +18,8 @@ export interface GivenPublication {
   id: string;
   channel: string;
   mediatype: string;
+  /** By default now. */
+  publishedAt?: Date | undefined;
   elements: readonly GivenElement[];
 }
 
@@ -41,11 +43,11 @@ export async function replacePublications(
 async function replacePublication(
   trx: Transaction,
   eventId: string,
-  { id: given, channel, mediatype, elements }: GivenPublication,
+  { id: given, channel, mediatype, publishedAt, elements }: GivenPublication,
 ): Promise<void> {
   const { id } = await trx
     .insertInto('publications')
-    .values({ id: given, event_id: eventId, channel, mediatype })
+    .values({ id: given, event_id: eventId, channel, mediatype, ...(publishedAt && { published_at: publishedAt }) })
     .onConflict((same) =>
       same.columns(['event_id', 'channel']).doUpdateSet((eb) => ({
         mediatype: eb.ref('excluded.mediatype'),

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import {
   addCaptions,
   catalogueOf,
@@ -9,8 +13,12 @@ import {
   schedule,
 } from '../support/catalogue-scene.ts';
 import { Client } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Run, run } from '../support/run.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+
+/** Two passes, and what they copy. */
+const FOLLOWED_MS = 120_000;
 
 let from: TestServer;
 let to: TestServer;
@@ -35,11 +43,11 @@ afterAll(async () => {
 });
 beforeEach((context) => showLogsOnFailure(context, from));
 
-const environment = () => ({
-  DATABASE_URL: to.databaseUrl,
-  DATA_DIR: to.dataDir,
-  PORT: new URL(to.url).port,
-  HOME: to.dataDir,
+const environment = (server = to) => ({
+  DATABASE_URL: server.databaseUrl,
+  DATA_DIR: server.dataDir,
+  PORT: new URL(server.url).port,
+  HOME: server.dataDir,
   INLET_PASSWORD: 'opencast',
 });
 const importAll = (...options: string[]): Promise<Run> =>
@@ -98,4 +106,47 @@ test('what has changed at the source is updated, and what was changed here is le
 async function publishedIn(of: Client): Promise<string[]> {
   const events = await of.json<{ identifier: string; publication_status: string[] }[]>('/api/events?sort=date:ASC');
   return events.filter((event) => event.publication_status.length > 0).map(({ identifier }) => identifier);
+}
+
+test('while it follows, every change of the source is here soon after', async () => {
+  const child = spawn(process.execPath, ['src/cli/inlet.ts', 'import', from.url, '--user', 'admin', '--follow'], {
+    env: { ...process.env, ...environment() },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => void (child.kill('SIGKILL') && (await ended)));
+  const series = await createSeries(source, 'New');
+  const [deleted, renamed] = await publishedIn(source);
+  await createRecording(source, 10, series);
+  await createPlain(source, 11);
+  await rename(source, `/api/series/${series}`, 'Newer', 'dublincore/series');
+  await rename(source, `/api/events/${renamed}`, 'Followed', 'dublincore/episode');
+  expect((await source.fetch(`/api/events/${deleted}`, { method: 'DELETE' })).ok).toBe(true);
+  const expected = await catalogueOf(source, { files: true });
+  await eventually(async () => expect(await catalogueOf(target, { files: true })).toEqual(expected), FOLLOWED_MS);
+  child.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
+});
+
+test('an exported catalogue is imported again as it was, with what the External API does not show', async () => {
+  const folder = join(from.dataDir, 'export');
+  const exported = await run(process.execPath, ['src/cli/inlet.ts', 'export', folder], environment(from));
+  expect(exported, exported.stderr).toMatchObject({ code: 0 });
+  const other = await startServer({ runtime: 'deno' });
+  onTestFinished(() => other.stop());
+  const done = await run(process.execPath, ['src/cli/inlet.ts', 'import', folder], environment(other));
+  expect(done, done.stdout + done.stderr).toMatchObject({ code: 0 });
+  expect(await catalogueOf(new Client(other.url), { files: true })).toEqual(await catalogueOf(source, { files: true }));
+  for (const table of ['tracks', 'attachments', 'publication_elements', 'event_catalogs', 'event_acl'] as const) {
+    expect(await rowsOf(other, table)).toEqual(await rowsOf(from, table));
+  }
+});
+
+/** The rows of a table in a stable order, without the places of their files. */
+async function rowsOf({ database }: TestServer, table: string) {
+  const { rows } = await sql<{ row: string }>`
+    SELECT (to_jsonb(t) - 'object_key' - 'workflow_id')::text AS row FROM ${sql.table(table)} AS t ORDER BY 1`.execute(
+    database,
+  );
+  return rows.map(({ row }) => row);
 }

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { exportCommand } from '#cli/inlet/export.ts';
-import type { SourceError } from '#maintenance/import/catalogue-source.ts';
 import { ITEM_FILES, type ItemKind, itemFolder } from '#maintenance/import/folder-format.ts';
 import { openFolder } from '#maintenance/import/folder-source.ts';
 import { FolderStorage } from '#platform/storage/folder.ts';
@@ -367,7 +366,7 @@ describe('the folder of an export', () => {
     }
     const source = await openFolder(folder);
     const unread = new Map<string, string>();
-    const onUnreadable = (id: string, { message }: SourceError) => void unread.set(id, message);
+    const onUnreadable = (id: string, reason: string) => void unread.set(id, reason);
     const events = await Array.fromAsync(source.events({ ...CHOICE, onUnreadable }));
     expect(events.map(({ identifier }) => identifier)).toEqual([sound]);
     for (const [i, [, reason]] of HOSTILE.entries()) {

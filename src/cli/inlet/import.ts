@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { CatalogueSource } from '#maintenance/import/catalogue-source.ts';
 import { countSource, type SourceCount } from '#maintenance/import/count-source.ts';
+import { openFolder } from '#maintenance/import/folder-source.ts';
 import { importTotals, lockSource, noteActivity, openSource } from '#maintenance/import/import-items.queries.ts';
 import { isComplete, readReport, reportLines } from '#maintenance/import/import-report.ts';
 import { runImport } from '#maintenance/import/run-import.ts';
@@ -17,15 +18,17 @@ import { formatBytes } from '#platform/text/units.ts';
 import { type Command, parseArguments, type Terminal, UsageError } from '../command.ts';
 import { CommandError } from '../failure.ts';
 import { prepareDatabase } from '../prepare-database.ts';
+import { callersFolder } from '../terminal/callers-folder.ts';
 import { type Progress, showProgress } from '../terminal/progress.ts';
 import { type Connections, withConnections } from './connections.ts';
 
-const USAGE = `npm run inlet -- import URL --user NAME [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--dry-run] [--follow]
+const USAGE = `npm run inlet -- import URL|DIR [--user NAME] [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--dry-run] [--follow]
 
-Copies the series and events of another server with the External API, with their identifiers, metadata, access control lists,
-schedules, files and publications. Encodes nothing and never writes to the other server. Run it again to continue after an
-interruption, or to copy what has changed there. What was changed here since it was copied is left alone. Prints a report,
-and writes it as JSON to DATA_DIR/import-report.json. Exits with 0 only if everything was copied.
+Copies series and events with their identifiers, metadata, access control lists, schedules, files and publications: from
+another server over the External API, or from a folder of the command export. Encodes nothing, and never writes to the
+source. Run it again to continue after an interruption, or to copy what has changed there. What was changed here since it
+was copied is left alone. Prints a report, and writes it as JSON to DATA_DIR/import-report.json. Exits with 0 only if
+everything was copied.
 
   --user NAME       an account of the other server that may read everything, best with ROLE_ADMIN
   --password-stdin  read its password from standard input; by default it is in INLET_PASSWORD
@@ -67,8 +70,7 @@ export const importCommand: Command = {
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, OPTIONS, 1);
     const [url] = positionals;
-    if (!url) throw new UsageError('URL is missing.');
-    if (!values.user) throw new UsageError('--user is missing.');
+    if (!url) throw new UsageError('URL or DIR is missing.');
     const { environment, signal, screen } = terminal;
     const order: Order = {
       seriesId: values.series,
@@ -78,12 +80,17 @@ export const importCommand: Command = {
       follow: values.follow ?? false,
       theirs: values.theirs ?? false,
     };
-    const password = values['password-stdin']
-      ? (await text(process.stdin)).replace(/\r?\n$/, '')
-      : environment.INLET_PASSWORD;
-    if (!password)
-      throw new UsageError('--user requires its password on standard input (--password-stdin) or in INLET_PASSWORD.');
     const outage: { now: Outage | undefined } = { now: undefined };
+    const open = { ...terminal, outage: () => outage.now };
+    if (!/^https?:/i.test(url)) {
+      return importFrom(await openFolder(resolve(callersFolder(environment), url)), order, open);
+    }
+    const password = values['password-stdin'] ? await passwordFromInput() : environment.INLET_PASSWORD;
+    if (!values.user || !password) {
+      throw new UsageError(
+        'A server requires --user, and its password on standard input (--password-stdin) or in INLET_PASSWORD.',
+      );
+    }
     const source = await openServer(url, {
       ...{ username: values.user, password, signal },
       concurrency: order.parallel,
@@ -94,9 +101,13 @@ export const importCommand: Command = {
       },
       onWarning: (warning) => screen.write(`${warning}\n`),
     });
-    return importFrom(source, order, { ...terminal, outage: () => outage.now });
+    return importFrom(source, order, open);
   },
 };
+
+async function passwordFromInput(): Promise<string> {
+  return (await text(process.stdin)).replace(/\r?\n$/, '');
+}
 
 /** Imports from an open source. @returns the exit code */
 async function importFrom(

@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
-import { isMedia as isRecording, type NewTrack } from '#catalogue/events/event-files.ts';
+import { insertDocuments, isMedia as isRecording, type NewTrack } from '#catalogue/events/event-files.ts';
 import { EVENT_PARTS, type EventWrite, writeEvents } from '#catalogue/events/write-events.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import { OutboundError } from '#platform/outbound/connect.ts';
-import { DEFAULT_WORKFLOW } from '#processing/load-definitions.ts';
+import { releaseObjects } from '#platform/storage/staging-sweep.ts';
 import { type GivenElement, type GivenPublication, replacePublications } from '#publications/replace-publications.ts';
 import { SourceError } from './catalogue-source.ts';
 import { type CopiedFile, type CopyServices, copyFile } from './copy-files.ts';
 import { type ItemKey, type ItemResult, saveResult } from './import-items.queries.ts';
 import { type EventPlan, planEvent, waitingReason } from './plan-event.ts';
+import { withExtras } from './plan-extras.ts';
 import { isPlaylist, type PlannedElement, type PlannedFile, type PlannedPublication, planFiles } from './plan-files.ts';
 import type { SourceEvent } from './source.schemas.ts';
 import { planStreams, type StreamPlan } from './stream-properties.ts';
@@ -56,7 +57,7 @@ export async function copyEvent(
   if (refusal !== undefined) return { state: 'skipped', reason: refusal };
   const tracks = await source.tracks(event.identifier);
   const parts = { catalogs: services.catalogs.event, source: source.name, now: new Date() };
-  const plan = planEvent(event, tracks, parts);
+  const plan = withExtras(planEvent(event, tracks, parts), event.inlet);
   const renewed = async (fileId: string) => {
     const again = await source.findEvent(event.identifier);
     const { tracks, publications } = planFiles(again ?? event, await source.tracks(event.identifier), source.name);
@@ -85,6 +86,7 @@ async function findHere(database: Database, id: string, sourceId: number): Promi
       coalesce((SELECT jsonb_object_agg(file_id, mark) FROM import_files AS f
         WHERE f.event_id = events.id AND f.source_id = ${sourceId} AND (
           EXISTS (SELECT FROM tracks WHERE tracks.id = file_id AND tracks.event_id = events.id)
+          OR EXISTS (SELECT FROM attachments AS a WHERE a.id = file_id AND a.event_id = events.id)
           OR EXISTS (SELECT FROM publication_elements AS e WHERE e.id = file_id AND e.event_id = events.id))), '{}') AS marks
     FROM events WHERE id = ${id}`.execute(database);
   const [found] = rows;
@@ -117,7 +119,7 @@ async function copyFiles(
 ): Promise<Copies> {
   const copies: Copies = { files: new Map(), kept: new Set(), failures: [] };
   const isHere = (file: PlannedFile) => here?.marks.get(file.id) === markOf(file);
-  const wanted: PlannedFile[] = [...plan.tracks];
+  const wanted: PlannedFile[] = [...plan.tracks, ...plan.attachments];
   for (const { elements } of plan.publications) {
     // New renditions get their properties from the playlist.
     const isNew = elements.some((element) => element.kind === 'media' && !isHere(element));
@@ -183,10 +185,10 @@ async function write(plan: EventPlan, { here, copies, digest }: Write, services:
   const notes = [...plan.notes, ...streams.flatMap((each) => each.notes)];
   const publications = plan.publications.map((each, i) => givenPublication(each, plan, copies, streams[i]));
   const used = new Set([
-    ...plan.tracks.map(({ id }) => id),
+    ...[...plan.tracks, ...plan.attachments].map(({ id }) => id),
     ...publications.flatMap(({ elements }) => elements.map(({ facts }) => facts.id)),
   ]);
-  const files = [...plan.tracks, ...plan.publications.flatMap(({ elements }) => elements)].filter(
+  const files = [...plan.tracks, ...plan.attachments, ...plan.publications.flatMap(({ elements }) => elements)].filter(
     ({ id }) => used.has(id) && (copies.files.has(id) || copies.kept.has(id)),
   );
   const objectKeys = files.flatMap(({ id }) => copies.files.get(id)?.objectKey ?? []);
@@ -194,6 +196,8 @@ async function write(plan: EventPlan, { here, copies, digest }: Write, services:
     await lockPlaces(trx, plan, here);
     await writeEvents(trx, await eventWrite(trx, plan, { here, copies }, services));
     await writeTracks(trx, plan, copies);
+    await writeAttachments(trx, plan, copies);
+    await insertDocuments(trx, plan.id, plan.documents);
     await replacePublications(trx, plan.id, publications);
     await services.staging.commit(trx, objectKeys);
     await rememberFiles(trx, key, files);
@@ -244,7 +248,7 @@ async function eventWrite(
   { sourceId, gapMs, theirs }: ImportServices,
 ): Promise<EventWrite> {
   const { id, columns, acl, catalogs, schedule } = plan;
-  const { title, start_date, created, duration, ...shared } = { ...columns, own_acl: true };
+  const { title, start_date, created, duration, ...shared } = { ...columns, own_acl: plan.ownAcl };
   const present = await trx
     .selectFrom('tracks')
     .select(['id', 'flavor', 'tags', 'object_key as objectKey', 'is_media as isMedia'])
@@ -262,10 +266,14 @@ async function eventWrite(
     ids: [id],
     actor: ACTOR,
     rows: here
-      ? { kind: 'changed', columns: { ...columns, own_acl: true }, parts: EVENT_PARTS.filter((part) => part !== 'cut') }
+      ? {
+          kind: 'changed',
+          columns: { ...columns, own_acl: plan.ownAcl },
+          parts: EVENT_PARTS.filter((part) => part !== 'cut'),
+        }
       : { kind: 'new', own: [{ id, title, start_date, created, duration }], shared },
     ...(schedule && (await scheduleWrite(trx, plan, gapMs))),
-    acl,
+    acl: plan.ownAcl ? acl : [],
     catalogs,
     removedCatalogs: stored.map(({ flavor }) => flavor).filter((flavor) => !catalogs.has(flavor)),
     removedTracks: present.filter((track) => !copies.kept.has(track.id)),
@@ -287,14 +295,12 @@ async function scheduleWrite(
   gapMs: number,
 ): Promise<Pick<EventWrite, 'schedule' | 'schedules'>> {
   if (!schedule) return {};
-  const { recordingState, ...place } = schedule;
+  const { recordingState, processing, ...place } = schedule;
   const present = await trx.selectFrom('schedules').selectAll().where('event_id', '=', eventId).executeTakeFirst();
   // At the source the two recordings exist, whatever its rules about conflicts were.
   const shared = { gapMs, allowConflict: true, recordingState };
   if (!present) {
     const occurrences = [{ eventId, title, start: place.start, end: place.end }];
-    // The External API does not tell the workflow of a scheduled recording.
-    const processing = { workflow: DEFAULT_WORKFLOW, configuration: {} };
     return { schedules: { ...shared, agentId: place.agentId, inputs: place.inputs, occurrences, processing } };
   }
   const from = {
@@ -316,12 +322,15 @@ async function writeTracks(trx: Transaction, { id, tracks }: EventPlan, copies: 
     trx,
   );
   for (const [position, track] of present.entries()) {
-    const { flavor, tags, mediatype, filename, duration, hasAudio, hasVideo, streams, warnings } = track;
+    const { flavor, tags, mediatype, filename, duration, hasAudio, hasVideo, streams, warnings, keptParts } = track;
     const isInspected = isRecording(track) || mediatype !== CAPTIONS_TYPE;
     await trx
       .updateTable('tracks')
       .set({
         ...{ position, flavor, tags, mediatype, filename, warnings },
+        made_by: track.madeBy,
+        hidden_streams: track.hiddenStreams,
+        kept_parts: keptParts && sql`${JSON.stringify(keptParts)}::jsonb`,
         ...(isInspected && {
           duration,
           has_audio: hasAudio,
@@ -334,8 +343,31 @@ async function writeTracks(trx: Transaction, { id, tracks }: EventPlan, copies: 
   }
 }
 
+/** Writes the files beside tracks and publications, if the source has them. */
+async function writeAttachments(trx: Transaction, { id, attachments }: EventPlan, copies: Copies): Promise<void> {
+  const kept = attachments.filter((file) => copies.kept.has(file.id)).map((file) => file.id);
+  const removed = await trx
+    .deleteFrom('attachments')
+    .where('event_id', '=', id)
+    .where('id', '<>', sql<string>`ALL(${kept}::uuid[])`)
+    .returning('object_key as objectKey')
+    .execute();
+  const removedKeys = removed.map(({ objectKey }) => objectKey);
+  await releaseObjects(trx, removedKeys);
+  for (const { id: fileId, flavor, tags, filename, mediatype, trackId } of attachments) {
+    const copied = copies.files.get(fileId);
+    if (!copied) continue;
+    const { objectKey, size, sha256 } = copied;
+    const file = { id: fileId, event_id: id, object_key: objectKey, size, sha256, track_id: trackId };
+    await trx
+      .insertInto('attachments')
+      .values({ ...file, flavor, tags, filename, mediatype })
+      .execute();
+  }
+}
+
 function givenPublication(
-  { id, channel, mediatype, elements }: PlannedPublication,
+  { id, channel, mediatype, publishedAt, elements }: PlannedPublication,
   plan: EventPlan,
   copies: Copies,
   streams: StreamPlan | undefined,
@@ -350,7 +382,7 @@ function givenPublication(
   const given = elements.flatMap((element): GivenElement[] => {
     const copied = copies.files.get(element.id);
     if (streams?.leftOut.has(element.id) || (!copied && !copies.kept.has(element.id))) return [];
-    const properties = streams?.properties.get(element.id);
+    const properties = element.properties ?? streams?.properties.get(element.id);
     const facts = {
       ...factsOf(element),
       track: trackOf(element),
@@ -361,7 +393,7 @@ function givenPublication(
       { facts, file: copied && withoutHead(copied), ...(copied && isCaptions && { captions: copied.head.toString() }) },
     ];
   });
-  return { id, channel, mediatype, elements: given };
+  return { id, channel, mediatype, publishedAt, elements: given };
 }
 
 function factsOf(element: PlannedElement) {

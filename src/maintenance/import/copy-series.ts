@@ -27,11 +27,15 @@ export async function copySeries(
   { database, sourceId, catalogs, theirs }: ImportServices,
 ): Promise<ItemResult> {
   const { identifier: id } = series;
-  const { common, extended, notes } = planMetadata(series.metadata, catalogs.series);
+  const { common, notes, ...planned } = planMetadata(series.metadata, catalogs.series);
+  const stored = series.inlet && Object.entries(series.inlet.catalogs);
+  const extended = stored
+    ? new Map(stored.map(([flavor, values]) => [flavor, new Map(Object.entries(values))]))
+    : planned.extended;
   chosenIdentifier(common.set('identifier', id));
   common.set('title', common.get('title') ?? series.title);
   const acl = aclOf(series);
-  const created = parseDateTime(series.created);
+  const created = parseDateTime(series.inlet?.created ?? series.created);
   if (series.created !== '' && !created) throw new SourceError(`Its time of creation is no date: ${series.created}.`);
   const columns = {
     ...seriesColumns(common),

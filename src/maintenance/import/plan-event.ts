@@ -1,10 +1,13 @@
 import { type AclEntry, StrictAcl } from '#access/acl/acl.ts';
 import type { RecordingState } from '#capture/states/recording-state.ts';
 import { chosenIdentifier, newEventColumns } from '#catalogue/events/event-columns.ts';
+import type { NewDocument } from '#catalogue/events/event-files.ts';
 import type { CatalogValues } from '#metadata/catalog.ts';
 import type { CatalogSet } from '#metadata/catalogs.ts';
 import { textIn } from '#metadata/core-fields.ts';
 import { parseDateTime, parseDuration } from '#metadata/date-time.ts';
+import { DEFAULT_WORKFLOW } from '#processing/load-definitions.ts';
+import type { Processing } from '#processing/processing-request.ts';
 import { SourceError } from './catalogue-source.ts';
 import { type PlannedFiles, planFiles } from './plan-files.ts';
 import { planMetadata } from './plan-metadata.ts';
@@ -17,7 +20,11 @@ export interface EventPlan extends PlannedFiles {
   /** Values of extended catalogs, by flavor. */
   catalogs: ReadonlyMap<string, CatalogValues>;
   acl: AclEntry[];
+  /** False if the event uses the list of its series. */
+  ownAcl: boolean;
   schedule: PlannedSchedule | undefined;
+  /** XML documents of the recording. */
+  documents: readonly NewDocument[];
 }
 
 export interface PlannedSchedule {
@@ -26,6 +33,8 @@ export interface PlannedSchedule {
   end: Date;
   inputs: string[];
   recordingState: RecordingState;
+  /** The processing that starts when the recording arrives. */
+  processing: Processing;
 }
 
 const SETTLED = ['', 'SUCCEEDED', 'FAILED', 'STOPPED'];
@@ -72,7 +81,9 @@ export function planEvent(
     },
     catalogs: metadata.extended,
     acl: aclOf(event),
+    ownAcl: true,
     schedule: scheduleOf(event),
+    documents: [],
     notes: [...metadata.notes, ...files.notes],
   };
 }
@@ -102,5 +113,7 @@ function scheduleOf({ scheduling, status }: SourceEvent): PlannedSchedule | unde
   const [start, end] = [scheduling?.start, scheduling?.end].map((text) => parseDateTime(text ?? ''));
   if (!scheduling?.agent_id || !start || !end || end <= start) return undefined;
   const recordingState = RECORDING_STATES[status.split('.').at(-1) ?? ''] ?? 'upload_finished';
-  return { agentId: scheduling.agent_id, start, end, inputs: scheduling.inputs ?? [], recordingState };
+  // The External API does not show the workflow of a scheduled recording.
+  const processing = { workflow: DEFAULT_WORKFLOW, configuration: {} };
+  return { agentId: scheduling.agent_id, start, end, inputs: scheduling.inputs ?? [], recordingState, processing };
 }

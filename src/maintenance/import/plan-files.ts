@@ -29,6 +29,18 @@ export interface PlannedTrack extends PlannedFile {
   hasVideo: boolean | null;
   streams: MediaStream[] | null;
   warnings: string[];
+  /** The maker of a generated track, such as captions by a transcription service; null for files from clients. */
+  madeBy: string | null;
+  /** The kinds of streams that renditions leave out. */
+  hiddenStreams: string[];
+  /** The parts that a cut keeps; null for all of it. */
+  keptParts: object[] | null;
+}
+
+/** A file of an event that is neither a track nor published. */
+export interface PlannedAttachment extends PlannedFile {
+  /** The track from which it was made; null for files from clients. */
+  trackId: string | null;
 }
 
 /** A file of a publication to copy. */
@@ -48,12 +60,15 @@ export interface PlannedElement extends PlannedFile {
   frameRate: number | null;
   frameCount: number | null;
   bitRate: number | null;
+  /** For players; undefined if they are unknown. */
+  properties?: Record<string, unknown> | undefined;
 }
 
 export interface PlannedPublication {
   id: string;
   channel: string;
   mediatype: string;
+  publishedAt?: Date | undefined;
   elements: PlannedElement[];
 }
 
@@ -61,6 +76,7 @@ export interface PlannedPublication {
 export interface PlannedFiles {
   tracks: PlannedTrack[];
   publications: PlannedPublication[];
+  attachments: PlannedAttachment[];
   /** Sentences about files that cannot come along. */
   notes: string[];
 }
@@ -87,7 +103,7 @@ export function planFiles(event: SourceEvent, tracks: readonly SourceTrack[], so
   });
   const all = planned.length > 0 ? planned : bestFiles(publications, identify);
   for (const { elements } of publications) relateToTracks(elements, all);
-  return { tracks: all, publications, notes };
+  return { tracks: all, publications, attachments: [], notes };
 }
 
 type Identify = (id: string, ...place: string[]) => string;
@@ -100,8 +116,12 @@ function plannedTrack(track: SourceTrack, id: string): PlannedTrack {
     hasVideo: track.has_video ?? null,
     streams: track.duration === null || track.duration === undefined ? null : streamsOf(track.streams),
     warnings: track.warnings,
+    ...AS_SENT,
   };
 }
+
+/** Facts of tracks that the External API does not have. */
+const AS_SENT = { madeBy: null, hiddenStreams: [], keptParts: null };
 
 interface SourceFileJson extends Pick<SourceTrack, 'flavor' | 'tags' | 'size' | 'checksum'> {
   url: string;
@@ -111,7 +131,7 @@ interface SourceFileJson extends Pick<SourceTrack, 'flavor' | 'tags' | 'size' | 
 const CHECKSUM = /^([0-9a-f]{32,128}) \((md5|sha1|sha-1|sha256|sha-256|sha512|sha-512)\)$/i;
 const FLAVOR = /^[^/]+\/[^/]+$/;
 
-function fileOf({ url, flavor, mediatype, tags, size, checksum }: SourceFileJson, id: string): PlannedFile {
+export function fileOf({ url, flavor, mediatype, tags, size, checksum }: SourceFileJson, id: string): PlannedFile {
   const path = pathOf(url);
   const [, hex = '', algorithm = ''] = CHECKSUM.exec(checksum) ?? [];
   return {
@@ -255,7 +275,15 @@ function bestFiles(publications: readonly PlannedPublication[], identify: Identi
     const { id, url, path, filename, mediatype, size, checksum, duration, hasAudio, hasVideo } = best;
     const file = { url, path, filename, mediatype, size, checksum, duration, hasAudio, hasVideo };
     return [
-      { ...file, id: identify('', 'track', id), flavor: `${type}/source`, tags: [], streams: null, warnings: [] },
+      {
+        ...file,
+        id: identify('', 'track', id),
+        flavor: `${type}/source`,
+        tags: [],
+        streams: null,
+        warnings: [],
+        ...AS_SENT,
+      },
     ];
   });
 }
