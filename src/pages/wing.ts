@@ -38,6 +38,8 @@ import { countViewOfRecording } from './watch/count-view.endpoint.ts';
 import { embedPage } from './watch/embed.endpoint.ts';
 import { oembed } from './watch/oembed.endpoint.ts';
 import { OLD_FOLDERS, oldAddresses } from './watch/old-addresses.endpoints.ts';
+import { oldFiles } from './watch/old-files.ts';
+import type { RecordingServices } from './watch/open-recording.ts';
 import { watchAsset, watchPage } from './watch/watch.endpoints.ts';
 
 export { home } from './site/home.endpoint.ts';
@@ -118,8 +120,10 @@ export const wing = {
       { path: '/sign-out', layers, contentPolicy: DENY_ALL_POLICY },
     ];
   },
-  mounted: ({ queue, studio }: { queue: WorkQueue; studio: WebAppFolder | undefined }) => [
-    dashboardRoutes(queue),
-    studioPages(studio),
+  mounted: (services: RecordingServices & { queue: WorkQueue; studio: WebAppFolder | undefined }) => [
+    dashboardRoutes(services.queue),
+    studioPages(services.studio),
+    // Last: it knows what no other part answers.
+    oldFiles(services),
   ],
 };

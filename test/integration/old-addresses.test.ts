@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type TestApp, workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
-import { insertEvent, insertPublication } from '../support/publication.ts';
+import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 import { ace } from '../support/series.ts';
 
 /** Addresses of recordings in mails and courses, from another server. */
@@ -39,6 +39,42 @@ test('all lead to the watch page, with the start time, also in frames', async ()
       expect(await open(`${path(event)}&t=1m30s`, headers)).toMatchObject({ status: 302, location: `${watch}?t=90` });
     }
   }
+});
+
+describe('an imported file', () => {
+  const imported = async (on: TestApp) => {
+    const event = await insertEvent(on.database, {});
+    const publicationId = await insertPublication(on.database, event);
+    const path = `/static/mh_default_org/engage-player/${randomUUID()}/lecture%20%C3%A4.mp4`;
+    const { id } = await on.database
+      .insertInto('import_sources')
+      .values({ name: `https://${randomUUID()}.example.org` })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    const values = { event_id: event, publication_id: publicationId, kind: 'attachment' as const, filename: 'a.jpg' };
+    const element = await insertElement(on.database, on.storage, Buffer.from('x'), values);
+    const place = { source_id: id, path, event_id: event, mark: '1' };
+    await on.database
+      .insertInto('import_files')
+      .values({ ...place, file_id: element.id })
+      .execute();
+    return { event, path, file: `http://inlet.test/publications/${publicationId}/${element.id}/${element.filename}` };
+  };
+
+  test('is found by its address at the other server, with a signature of that server, too', async () => {
+    const { path, file } = await imported(app);
+    for (const each of [path, `${path}?policy=x&signature=y`]) {
+      expect(await open(each)).toMatchObject({ status: 302, location: file });
+    }
+    for (const each of [`${path}.bak`, path.toUpperCase(), '/static/%00.mp4'])
+      expect((await open(each)).status).toBe(404);
+  });
+
+  test('is found by the page where its address must be signed, and with 301 where OLD_ADDRESSES=moved', async () => {
+    const signed = await workerApp({ URL_SIGNING_SECRET: 'secret', OLD_ADDRESSES: 'moved' });
+    const { event, path } = await imported(signed);
+    expect(await open(path, PAGE, signed)).toMatchObject({ status: 301, location: `http://inlet.test/play/${event}` });
+  });
 });
 
 describe('of a recording that not everyone may watch', () => {

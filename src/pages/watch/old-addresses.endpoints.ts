@@ -47,7 +47,8 @@ async function openEvent(c: Context, eventId: string, services: RecordingService
   const publicationId = eventId.includes('\0') ? undefined : await findReadable(c, eventId, services);
   if (publicationId !== undefined) {
     c.header('Cache-Control', 'private, no-store');
-    return c.redirect(addressOf(publicationId, parseTime(c.req.query('t') ?? null) ?? 0, services), 302);
+    const seconds = parseTime(c.req.query('t') ?? null) ?? 0;
+    return c.redirect(addressOf(publicationId, seconds, services), services.config.oldAddressStatus);
   }
   const framed = isFramed(c);
   const signIn = framed ? undefined : await redirect(c, async () => undefined);

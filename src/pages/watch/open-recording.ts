@@ -11,7 +11,7 @@ import { type FileAddress, publicationLinks, relativeTo, rootFrom } from '../url
 import type { PublishedRecording } from './player-media.ts';
 
 export interface RecordingServices {
-  config: Pick<Config, 'statistics'>;
+  config: Pick<Config, 'statistics' | 'oldAddressStatus'>;
   database: Database;
   addresses: PublicationAddresses;
 }

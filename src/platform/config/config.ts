@@ -79,6 +79,8 @@ export function loadConfig(environment: Record<string, string | undefined>, { is
     /** The series that capture agents list. */
     agentSeries: v.AGENT_SERIES,
     watchAccess: watchAccess(v),
+    /** The status of redirects from the addresses of another server. */
+    oldAddressStatus: v.OLD_ADDRESSES === 'moved' ? (301 as const) : (302 as const),
     /** `ttlSeconds`: default lifetime of a signed URL. */
     urlSigning: { keyId: v.URL_SIGNING_KEY_ID, secret: v.URL_SIGNING_SECRET, ttlSeconds: v.URL_SIGNING_TTL },
     /** Bearer tokens are rejected when undefined. */

@@ -122,6 +122,7 @@ export const Environment = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url('http', 'https').optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: choice('http/protobuf', 'http/json').default('http/protobuf'),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: choice('http/protobuf', 'http/json').optional(),
+  OLD_ADDRESSES: choice('found', 'moved').default('found'),
   STATISTICS: flag.default(true),
   TZ: z.string().refine(isTimeZone).meta({ allowed: 'a time zone such as Europe/Berlin' }).default(localTimeZone()),
   CHANGES_DAYS: integer(1, 3650).default(14),
