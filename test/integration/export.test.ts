@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { exportCommand } from '#cli/inlet/export.ts';
 import { ITEM_FILES, type ItemKind, itemFolder } from '#maintenance/import/folder-format.ts';
 import { openFolder } from '#maintenance/import/folder-source.ts';
@@ -196,13 +196,10 @@ describe('an export', () => {
     const stop = new AbortController();
     let reads = 0;
     const { get } = FolderStorage.prototype;
-    FolderStorage.prototype.get = function (this: FolderStorage, ...given) {
+    vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(function (this: FolderStorage, ...given) {
       reads += 1;
       if (reads === 3) stop.abort(new Error('Interrupted.'));
       return get.apply(this, given);
-    };
-    onTestFinished(() => {
-      FolderStorage.prototype.get = get;
     });
     const first = say(exportCommand, up.system, [folder, '--parallel', '1'], stop.signal);
     await expect(first).rejects.toThrow('Interrupted.');
@@ -211,6 +208,18 @@ describe('an export', () => {
     expect(await up.run(exportCommand, folder)).toEqual(DONE);
     expect(reads).toBe(11);
     expect(await Array.fromAsync((await openFolder(folder)).events(CHOICE))).toHaveLength(3);
+  });
+
+  test('is not written by two commands concurrently', async () => {
+    const up = await openUpkeep();
+    await up.upload();
+    const folder = await temporaryFolder();
+    const { get } = FolderStorage.prototype;
+    vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(async function (this: FolderStorage, ...given) {
+      await expect(up.run(exportCommand, folder)).rejects.toThrow('Another export to');
+      return get.apply(this, given);
+    });
+    expect(await up.run(exportCommand, folder)).toEqual(DONE);
   });
 
   test('keeps identifiers apart that file systems do not', async () => {
@@ -257,15 +266,11 @@ describe('an export', () => {
     const up = await openUpkeep();
     const [gone, stays] = [await up.upload(), await up.upload()];
     const { get } = FolderStorage.prototype;
-    FolderStorage.prototype.get = async function (this: FolderStorage, ...given) {
+    vi.spyOn(FolderStorage.prototype, 'get').mockImplementation(async function (this: FolderStorage, ...given) {
       await up.delete(gone);
       await up.app.storage.remove([given[0]]);
-      await up.setTracks({ object_key: 'none' }, stays);
       await up.app.database.deleteFrom('tracks').where('event_id', '=', stays).execute();
       return get.apply(this, given);
-    };
-    onTestFinished(() => {
-      FolderStorage.prototype.get = get;
     });
     const folder = await exported(up);
     expect(await exists(pathOf(folder, 'events', gone))).toBe(false);

@@ -14,7 +14,7 @@ import {
   writeManifest,
 } from '../import/folder-format.ts';
 import { jsonLine } from '../json-lines.ts';
-import { openExportFolder, removeUnlisted } from './export-folder.ts';
+import { lockFolder, openExportFolder, removeUnlisted } from './export-folder.ts';
 import { type ExportChoice, type ExportTotals, listedIds, listItems } from './item-list.ts';
 import { type Item, type ItemServices, loadItems } from './load-items.ts';
 import { writeItem } from './write-item.ts';
@@ -79,6 +79,7 @@ async function writeCatalogue(folder: string, parts: ExportParts) {
   if (choice.seriesId !== null && totals.series + totals.events === 0)
     throw new ExportFolderError(`No series has the identifier "${choice.seriesId}".`);
   const earlier = await openExportFolder(folder, scope);
+  await lockFolder(client, folder);
   const started = { finished: false, taken, version, ...scope, items: NOTHING, bytes: 0, failed: 0 };
   if (!earlier) await writeManifest(folder, started);
   const run = new ExportRun(folder, parts, totals);

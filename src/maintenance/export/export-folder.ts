@@ -1,5 +1,6 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type pg from 'pg';
 import {
   ExportFolderError,
   type ExportManifest,
@@ -48,6 +49,16 @@ export async function openExportFolder(folder: string, scope: Scope): Promise<Ex
 function describeScope({ series, since }: Pick<ExportManifest, 'series' | 'since'>): string {
   const parts = [series !== null && `--series ${series}`, since !== null && `--since ${since}`].filter(Boolean);
   return parts.length === 0 ? 'of the whole catalogue' : `with ${parts.join(' ')}`;
+}
+
+/** Keeps other exports out of a folder while the connection lives. @throws {ExportFolderError} while another one runs */
+export async function lockFolder(client: pg.Client, folder: string): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    "SELECT pg_try_advisory_lock(hashtextextended('inlet export ' || $1, 0)) AS locked",
+    [await realpath(folder)],
+  );
+  if (!rows[0]?.locked)
+    throw new ExportFolderError(`Another export to ${folder} is in progress. Wait for it to finish.`);
 }
 
 /** Removes the items of a kind that the list does not have. Reads the list several times, so that memory stays flat. */

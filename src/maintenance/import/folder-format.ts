@@ -104,7 +104,7 @@ export function listName(kind: ItemKind): string {
   return `${kind}.jsonl`;
 }
 
-const ListedItem = z.object({ identifier: z.string().min(1).max(255) });
+const ListedItem = z.object({ identifier: z.string().min(1) });
 
 /** Reads the identifiers of all items of a kind. @throws {ExportFolderError} */
 export async function* listedItems(folder: string, kind: ItemKind): AsyncGenerator<string> {
