@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { API_VERSIONS, type ApiVersion, atLeast, mediaType } from '#platform/http/answer/version.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
+import { inBatches } from '../concurrency.ts';
 import {
   type CatalogueSource,
   type SourceChoice,
@@ -29,6 +30,8 @@ export interface ServerOptions extends Partial<RequestLimits> {
 const MAX_PER_SECOND = 200;
 const DEFAULTS: RequestLimits = { concurrency: 4, requestsPerSecond: 50, idleMs: 60_000, retryMs: 500 };
 const PAGE = 100;
+/** Series whose details are requested at the same time. */
+const SERIES_BATCH = 8;
 const LATEST = '9999-12-30T00:00:00Z';
 
 /**
@@ -155,13 +158,15 @@ class ServerSource implements CatalogueSource {
       if (from) query.set('filter', `CreationDate:${period(from)}`);
       return (await this.#list(`/api/series?${query}`, signal)).map(listedSeries);
     };
-    for await (const { id, json } of walkByTime({ page, limit: PAGE, since, onWarning: this.#onWarning })) {
-      try {
-        const series = await this.#readSeries(id, json, signal);
-        if (series) yield series;
-      } catch (error) {
-        onUnreadable?.(id, reasonOf(error));
-      }
+    const walk = walkByTime({ page, limit: PAGE, since, onWarning: this.#onWarning });
+    for await (const batch of inBatches(walk, SERIES_BATCH)) {
+      const read = batch.map(({ id, json }) =>
+        this.#readSeries(id, json, signal).catch((error) => {
+          onUnreadable?.(id, reasonOf(error));
+          return undefined;
+        }),
+      );
+      for (const series of await Promise.all(read)) if (series) yield series;
     }
   }
 
