@@ -37,9 +37,10 @@ export async function startReplicatedPostgres(onTestFinished: TestContext['onTes
     url,
     primary,
     standby,
-    /** Loses the primary, promotes the standby, and moves the address. */
+    /** Ends the primary, and the connections to it. */
+    losePrimary: () => Promise.all([primary.kill(), proxy.part()]),
+    /** Promotes the standby, and moves the address to it. */
     failOver: async () => {
-      await Promise.all([primary.kill(), proxy.part()]);
       await standby.promote();
       proxy.lead(standby.port);
       await proxy.join();
