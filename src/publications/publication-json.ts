@@ -10,7 +10,6 @@ import {
 } from './publication.schemas.ts';
 import {
   CAPTIONS,
-  captionsOf,
   elementsOf,
   elementUrl,
   INTERNAL_CHANNEL,
@@ -62,8 +61,10 @@ export function publicationJson(
   const presentation = { validUntil: request.signer?.defaultEnd(), ...request };
   const { publicUrl, version } = presentation;
   const url = watchUrl(publicUrl, publication.id);
-  const media = [...elementsOf(publication, 'media'), ...captionsOf(publication)];
-  const attachments = elementsOf(publication, 'attachment').filter(({ flavor }) => flavor !== CAPTIONS);
+  const [captions = [], attachments = []] = [true, false].map((isCaptions) =>
+    elementsOf(publication, 'attachment').filter(({ flavor }) => (flavor === CAPTIONS) === isCaptions),
+  );
+  const media = [...elementsOf(publication, 'media'), ...captions];
   return {
     id: publication.id,
     channel: publication.channel,

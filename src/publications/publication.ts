@@ -4,6 +4,7 @@ import type {
   PublicationElement as PublicationElementRow,
   Publication as PublicationRow,
 } from '#platform/database/schema.ts';
+import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 
 /** The channel of publications if a workflow names none. Clients look for this name. */
 export const DEFAULT_CHANNEL = 'engage-player';
@@ -39,8 +40,17 @@ export function elementsOf(
   return elements.filter((element) => element.kind === kind);
 }
 
+/** Returns the captions for players: those of Inlet, and attachments of older servers with flavors such as `captions/vtt+de`. */
 export function captionsOf(publication: Pick<Publication, 'elements'>): PublicationElement[] {
-  return elementsOf(publication, 'attachment').filter(({ flavor }) => flavor === CAPTIONS);
+  return elementsOf(publication, 'attachment').filter(
+    ({ flavor, mediatype }) => flavor === CAPTIONS || (flavor.startsWith('captions/') && mediatype === CAPTIONS_TYPE),
+  );
+}
+
+/** Returns the language of captions as their tags or their flavor name it; undefined if unknown. */
+export function languageIn({ tags, flavor }: Pick<PublicationElement, 'tags' | 'flavor'>): string | undefined {
+  const tag = tags.find((each) => each.startsWith('lang:'))?.slice('lang:'.length);
+  return tag || /\+([A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)$/.exec(flavor)?.[1];
 }
 
 /** Returns the renditions of each track, the best one first: media without the playlists that list them. */

@@ -9,9 +9,11 @@ import {
   playerFiles,
   type ReferenceFile,
   sourceTracks,
+  utc,
 } from './reference-catalogue.ts';
 import { MEDIATYPES, type referenceFiles } from './reference-files.ts';
 
+const HALF_HOUR_MS = 1_800_000;
 export const FILES = '/static/mh_default_org/engage-player/';
 export const ASSETS = '/assets/assets/';
 
@@ -41,7 +43,8 @@ export class ReferenceDocuments {
     const isOld = minor(version) < 4;
     const publications = () => this.#publications(number, has('sign'), version, has('includeInternalPublication'));
     const scheduled = kind === 'scheduled';
-    const inputs = { agent_id: common.location, start: start.replace('Z', '.500Z'), end: start, inputs: ['camera'] };
+    const end = utc((this.#site.options.startOf(number) ?? 0) + HALF_HOUR_MS);
+    const inputs = { agent_id: common.location, start: start.replace('Z', '.500Z'), end, inputs: ['camera'] };
     return {
       ...common,
       ...(minor(version) >= 1 && since11),

@@ -12,6 +12,7 @@ import { openServer } from '#maintenance/import/server-source.ts';
 import type { Outage } from '#maintenance/import/source-requests.ts';
 import { type Catalogs, loadCatalogs } from '#metadata/catalogs.ts';
 import { parseDateTime } from '#metadata/date-time.ts';
+import { namedHosts } from '#platform/setting/value-kinds.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { createLogger } from '#platform/telemetry/log.ts';
 import { formatBytes } from '#platform/text/units.ts';
@@ -36,6 +37,7 @@ everything was copied.
   --since DATE      only series that were created, and events that start, on this day or later, such as 2026-01-31
   --parallel N      copy so many items concurrently (1 to 32); by default 4
   --rate N          send so many requests a second (1 to 200); by default 50
+  --media-host HOST a further host of files that may have a private address; may be repeated
   --dry-run         count what would be copied, report what cannot be, and change nothing
   --follow          look for changes at the other server until this command is stopped
   --theirs          overwrite what was changed here`;
@@ -47,6 +49,7 @@ const OPTIONS = {
   since: { type: 'string' },
   parallel: { type: 'string' },
   rate: { type: 'string' },
+  'media-host': { type: 'string', multiple: true },
   'dry-run': { type: 'boolean' },
   follow: { type: 'boolean' },
   theirs: { type: 'boolean' },
@@ -95,6 +98,7 @@ export const importCommand: Command = {
       ...{ username: values.user, password, signal },
       concurrency: order.parallel,
       requestsPerSecond: numberIn('--rate', values.rate, 50, MAX_RATE),
+      mediaHosts: hostsIn('--media-host', values['media-host'] ?? []),
       onWait: (now) => {
         if (now && !outage.now) screen.write(`Waiting for the source: ${now.reason}.\n`);
         outage.now = now;
@@ -186,6 +190,12 @@ function dateIn(name: string, value: string | undefined): Date | undefined {
   const date = parseDateTime(value);
   if (date) return date;
   throw new UsageError(`${name} is ${JSON.stringify(value)}; it must be a date such as 2026-01-31.`);
+}
+
+function hostsIn(name: string, values: readonly string[]) {
+  const parsed = values.length === 0 ? { data: [] } : namedHosts.safeParse(values.join(','));
+  if (parsed.data) return parsed.data;
+  throw new UsageError(`${name} is ${JSON.stringify(values.join(','))}; it must be a host such as media.example.org.`);
 }
 
 function numberIn(name: string, value: string | undefined, usual: number, most: number): number {

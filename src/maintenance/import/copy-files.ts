@@ -24,9 +24,13 @@ export interface CopyServices {
   storage: ObjectStorage;
   staging: StagingLedger;
   signal: AbortSignal;
+  /** The first pause before a download is repeated, in milliseconds; pauses grow. */
+  retryMs?: number;
 }
 
 const ATTEMPTS = 4;
+/** The bytes may have been replaced while they were read. */
+const ATTEMPTS_FOR_WRONG_BYTES = 2;
 const FIRST_PAUSE_MS = 500;
 
 /**
@@ -44,8 +48,10 @@ export async function copyFile(
       return await copyOnce(file, services, withHead ? MAX_HEAD_BYTES : 0);
     } catch (error) {
       services.signal.throwIfAborted();
-      if (attempt === ATTEMPTS || (error instanceof SourceError && !(error instanceof WrongBytes))) throw error;
-      await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1), undefined, { signal: services.signal });
+      if (error instanceof SourceError && !(error instanceof WrongBytes)) throw error;
+      if (attempt === (error instanceof WrongBytes ? ATTEMPTS_FOR_WRONG_BYTES : ATTEMPTS)) throw error;
+      const { retryMs = FIRST_PAUSE_MS, signal } = services;
+      await delay(retryMs * 2 ** (attempt - 1), undefined, { signal });
     }
   }
 }

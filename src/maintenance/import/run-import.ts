@@ -27,6 +27,8 @@ export interface ImportChoice extends Omit<SourceChoice, 'signal' | 'onUnreadabl
   follow: boolean;
 }
 
+/** After a longer pass, the source is read again for changes since its beginning. */
+const LONG_PASS_MS = 600_000;
 /** The pause before a source is read again, in milliseconds. */
 const FOLLOW_MS = 20_000;
 /** After so many passes, what has failed is tried again. */
@@ -36,8 +38,8 @@ const MOST_VANISHED = 0.1;
 const FEW = 20;
 
 /**
- * Copies everything of a source that is not here or has changed there: first all series, then all events. Repeats it until
- * nothing was left to copy, or for ever (`follow`).
+ * Copies everything of a source that is not here or has changed there: first all series, then all events. Repeats it after
+ * a long pass, or for ever (`follow`).
  *
  * @throws the signal's reason
  */
@@ -45,8 +47,9 @@ export async function runImport(choice: ImportChoice, services: ImportServices) 
   await pass('list', choice, services, new Set());
   let failed = new Set<string>();
   for (let count = 1; ; count++) {
+    const begun = performance.now();
     const copied = await pass('copy', choice, services, failed);
-    if (!choice.follow && copied === 0) return;
+    if (!choice.follow && (copied === 0 || performance.now() - begun < LONG_PASS_MS)) return;
     if (!choice.follow) continue;
     if (count % PASSES_BEFORE_RETRY === 0) failed = new Set();
     if (copied === 0) await delay(FOLLOW_MS, undefined, { signal: services.signal });

@@ -5,6 +5,7 @@ import {
   captionsOf,
   elementsOf,
   flavorOf,
+  languageIn,
   mediaOf,
   type Publication,
   type PublicationElement,
@@ -160,7 +161,7 @@ interface CaptionsChoice {
 export function captionChoices(recording: Pick<Publication, 'elements'>, addressOf: FileAddress): CaptionsChoice[] {
   const taken = new Map<string, number>();
   return captionsOf(recording).map((element) => {
-    const { language, name: own } = languageOf(element.tags) ?? { language: undefined, name: 'Captions' };
+    const { language, name: own } = languageOf(element) ?? { language: undefined, name: 'Captions' };
     const automatic = element.tags.includes('generator-type:auto') ? ' (automatic)' : '';
     const name = `${own}${automatic}`;
     const count = (taken.get(name) ?? 0) + 1;
@@ -169,9 +170,9 @@ export function captionChoices(recording: Pick<Publication, 'elements'>, address
   });
 }
 
-/** Returns the language in the tags of captions and its name; undefined without a valid language. */
-function languageOf(tags: readonly string[]): { language: string; name: string } | undefined {
-  const tag = tags.find((each) => each.startsWith('lang:'))?.slice('lang:'.length);
+/** Returns the language of captions and its name; undefined without a valid language. */
+function languageOf(captions: PublicationElement): { language: string; name: string } | undefined {
+  const tag = languageIn(captions);
   if (!tag) return undefined;
   try {
     // Extensions and private use have no name.

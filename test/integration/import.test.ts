@@ -1,0 +1,150 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openSource } from '#maintenance/import/import-items.queries.ts';
+import { isComplete, readReport, reportLines } from '#maintenance/import/import-report.ts';
+import { runImport } from '#maintenance/import/run-import.ts';
+import { openServer } from '#maintenance/import/server-source.ts';
+import { insertEvent } from '../support/publication.ts';
+import type { EventFault } from '../support/reference-catalogue.ts';
+import { eventId, kindOf, seriesId } from '../support/reference-catalogue.ts';
+import { type ReferenceOptions, ReferenceServer } from '../support/reference-server.ts';
+import { openUpkeep, type Upkeep } from '../support/upkeep.ts';
+
+/** Imports from a server that behaves as the reference server does. */
+async function reference(options: ReferenceOptions = {}): Promise<ReferenceServer> {
+  const server = await ReferenceServer.start(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Imports without the pauses and limits of the command. @returns the lines of its report, and whether it is complete */
+async function importFrom(up: Upkeep, server: ReferenceServer, { theirs = false } = {}) {
+  const { config, catalogs, staging } = up.app.context;
+  const { database, storage } = up.app;
+  const { signal } = new AbortController();
+  const limits = { requestsPerSecond: 200, retryMs: 1 };
+  const source = await openServer(server.url, { username: 'import', password: 'secret', ...limits, signal });
+  const sourceId = await openSource(database, source.name);
+  const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal, retryMs: 1 };
+  await runImport({ parallel: 4, follow: false }, { ...services, gapMs: config.scheduling.minGapMs });
+  const report = await readReport(database, { id: sourceId, name: source.name }, 0);
+  return { isComplete: isComplete(report), lines: reportLines(report) };
+}
+
+const json = async <T = Record<string, unknown>>(up: Upkeep, path: string) =>
+  (await (await up.app.request(path)).json()) as T;
+interface Publications {
+  channel: string;
+  media: { flavor: string; tags: string[]; url: string; mediatype: string; size: number }[];
+  attachments: { flavor: string; ref: string }[];
+}
+const publicationsOf = (up: Upkeep, number: number) =>
+  json<Publications[]>(up, `/api/events/${eventId(number)}/publications`);
+
+test('everything of the reference server comes along but what it cannot deliver, and that is named', async () => {
+  const faults: Record<number, EventFault> = {
+    ...{ 8: 'broken', 9: 'unreadable', 16: 'tracks-broken', 18: 'file-missing', 24: 'file-cut', 26: 'file-changed' },
+  };
+  const isSeriesBroken = (number: number) => number === 2;
+  const server = await reference({ events: 40, series: 5, faultOf: (number) => faults[number], isSeriesBroken });
+  const up = await openUpkeep();
+  const { isComplete, lines } = await importFrom(up, server);
+  expect(isComplete).toBe(false);
+  const failed = lines.filter((line) => line.includes(': failed.'));
+  expect(failed.map((line) => line.split(' ', 2)[1]).sort()).toEqual(
+    [seriesId(2), ...Object.keys(faults).map((number) => eventId(Number(number)))].sort(),
+  );
+  expect(lines.slice(-4, -1)).toEqual([
+    `Source: ${server.url}`,
+    'Series: 4 copied, 1 failed, 0 skipped, 0 pending',
+    'Events: 34 copied, 6 failed, 0 skipped, 0 pending',
+  ]);
+  expect(lines).toContainEqual(
+    expect.stringMatching(
+      new RegExp(
+        `^event ${eventId(4)} .*: copied. The publication on the channel youtube has no files at the source: it refers to https:`,
+      ),
+    ),
+  );
+  expect(await up.verify('--digests')).toEqual({ code: 0, lines: [] });
+});
+
+test('what was watchable at the reference server is watchable, without encoding', async () => {
+  const server = await reference({ events: 16, series: 2 });
+  const up = await openUpkeep();
+  expect(await importFrom(up, server)).toMatchObject({ isComplete: true });
+  const players = await Promise.all(Array.from({ length: 16 }, (_, number) => publicationsOf(up, number)));
+  for (const [number, publications] of players.entries()) {
+    const [player] = publications;
+    const expected = { player: 2, captions: 2, streams: 6, odd: 1 }[kindOf(number) as string];
+    expect([number, player?.channel, player?.media.length]).toEqual([
+      number,
+      expected === undefined ? undefined : 'engage-player',
+      expected,
+    ]);
+  }
+  const [captioned] = players[2] ?? [];
+  expect(captioned?.media.map(({ flavor }) => flavor)).toEqual(['presenter/delivery', 'captions/delivery']);
+  const page = await up.app.request(new URL(`/watch/${captioned && (await watchId(up, 2))}`, 'http://x').pathname);
+  expect(await page.text()).toMatch(/kind="captions".*srclang="de".*srclang="en"/s);
+  expect(await up.app.database.selectFrom('workflows').select('id').execute()).toEqual([]);
+  const scheduled = await json(up, `/api/events/${eventId(6)}?withscheduling=true`);
+  expect(scheduled).toMatchObject({ status: 'EVENTS.EVENTS.STATUS.SCHEDULED', scheduling: { agent_id: 'hall-1' } });
+});
+
+const watchId = async (up: Upkeep, number: number) =>
+  (await json<{ id: string }[]>(up, `/api/events/${eventId(number)}/publications`))[0]?.id;
+
+test('an update replaces only what has changed, and files that are no longer published are removed', async () => {
+  const server = await reference({ events: 1, series: 0 });
+  const up = await openUpkeep();
+  await importFrom(up, server);
+  const keys = await up.keys();
+  const before = await publicationsOf(up, 0);
+  server.change(0, { title: 'Changed', processing_state: 'FAILED', status: 'EVENTS.EVENTS.STATUS.PROCESSING_FAILURE' });
+  expect(await importFrom(up, server)).toMatchObject({ isComplete: true });
+  expect(await json(up, `/api/events/${eventId(0)}`)).toMatchObject({ processing_state: 'FAILED' });
+  expect([await publicationsOf(up, 0), await up.keys()]).toEqual([before, keys]);
+  server.change(0, { publications: [] });
+  await importFrom(up, server);
+  expect(await publicationsOf(up, 0)).toEqual([]);
+  const track = await up.trackOf(eventId(0));
+  const left = await up.app.database.selectFrom('staging').select('object_key').execute();
+  expect(left.map(({ object_key }) => object_key).sort()).toEqual(keys.filter((key) => key !== track).sort());
+});
+
+test('what has vanished at the source is deleted here, unless so much is missing that the account must have lost rights', async () => {
+  const server = await reference({ events: 60, series: 0 });
+  const up = await openUpkeep();
+  await importFrom(up, server);
+  const count = async () => (await json<unknown[]>(up, '/api/events')).length;
+  for (const number of [1, 2]) server.delete(number);
+  await importFrom(up, server);
+  expect(await count()).toBe(58);
+  for (let number = 3; number < 40; number++) server.delete(number);
+  const { lines } = await importFrom(up, server);
+  expect(await count()).toBe(58);
+  expect(lines).toContainEqual(expect.stringContaining('The source no longer shows it, nor 36 other items.'));
+});
+
+test('an event that is being processed at the source waits', async () => {
+  const server = await reference({ events: 2, series: 0 });
+  server.change(1, { processing_state: 'RUNNING' });
+  const up = await openUpkeep();
+  expect(await importFrom(up, server)).toMatchObject({
+    isComplete: false,
+    lines: expect.arrayContaining([expect.stringContaining('pending. It is being processed at the source.')]),
+  });
+  server.change(1, { processing_state: 'SUCCEEDED' });
+  expect(await importFrom(up, server)).toMatchObject({ isComplete: true });
+});
+
+test('an event that exists here is left alone, and overwritten with --theirs', async () => {
+  const server = await reference({ events: 1, series: 0 });
+  const up = await openUpkeep();
+  await insertEvent(up.app.database, { id: eventId(0), title: 'Ours' });
+  const title = async () => (await json(up, `/api/events/${eventId(0)}`)).title;
+  await importFrom(up, server);
+  expect(await title()).toBe('Ours');
+  await importFrom(up, server, { theirs: true });
+  expect(await title()).not.toBe('Ours');
+});
