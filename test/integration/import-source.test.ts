@@ -158,7 +158,7 @@ describe('events', () => {
     expect(count).toBe(19_999);
     expect(server.requests.deepestOffset).toBe(0);
     expect(server.requests.of('/api/events')).toBeLessThan(220);
-    expect(warnings).toEqual([expect.stringContaining('Items without a date are not read')]);
+    expect(warnings).toEqual([expect.stringContaining('Items without a date, if any, are not read')]);
   });
 
   test('of one second, without a date, and added during the walk come each once', async () => {

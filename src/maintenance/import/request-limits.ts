@@ -14,7 +14,7 @@ export class RequestPace {
   async take(signal: AbortSignal): Promise<void> {
     const turn = this.#turn.then(() => this.#wait(signal));
     this.#turn = turn.catch(() => undefined);
-    await turn;
+    await abortable(turn, signal);
   }
 
   /** Sends no further request for so long. */
@@ -45,25 +45,33 @@ export class Slots {
 
   /** Waits for a slot. @returns releases it @throws the reason of the signal */
   async acquire(signal: AbortSignal): Promise<() => void> {
-    while (this.#free === 0) {
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
-      try {
-        await abortable(promise, signal);
-      } finally {
-        this.#waiting.delete(resolve);
-      }
+      await abortable(promise, signal).catch((error) => {
+        // The slot may have been handed over in the same moment.
+        if (!this.#waiting.delete(resolve)) this.#release();
+        throw error;
+      });
     }
-    signal.throwIfAborted();
-    this.#free -= 1;
     let isHeld = true;
     return () => {
-      if (!isHeld) return;
+      if (isHeld) this.#release();
       isHeld = false;
-      this.#free += 1;
-      const [next] = this.#waiting;
-      next?.();
     };
+  }
+
+  /** Hands a slot to the next that waits. */
+  #release(): void {
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 }
 

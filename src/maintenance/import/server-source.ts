@@ -174,8 +174,8 @@ class ServerSource implements CatalogueSource {
     const page = (request: PageRequest) => this.#eventsPage(request, seriesId, signal);
     const walk = atLeast(this.#version, '1.1.0') ? walkByTime : walkByOffset;
     for await (const { id, event, fault } of walk({ page, limit: PAGE, since, onWarning: this.#onWarning })) {
-      if (event) yield event;
-      else if (fault) onUnreadable?.(id, fault);
+      if (fault) onUnreadable?.(id, fault);
+      else if (event && (seriesId === undefined || event.is_part_of === seriesId)) yield event;
     }
   }
 
@@ -219,10 +219,10 @@ class ServerSource implements CatalogueSource {
 
   #eventsQuery({ from, offset }: PageRequest, seriesId: string | undefined): URLSearchParams {
     const query = new URLSearchParams({ sort: 'date:ASC', limit: String(PAGE), offset: String(offset) });
-    const filters = [
-      ...(seriesId === undefined ? [] : [`${atLeast(this.#version, '1.1.0') ? 'is_part_of' : 'series'}:${seriesId}`]),
-      ...(from ? [`start:${period(from)}`] : []),
-    ];
+    const filters = from ? [`start:${period(from)}`] : [];
+    // A filter cannot contain a comma.
+    if (seriesId !== undefined && !seriesId.includes(','))
+      filters.push(`${atLeast(this.#version, '1.1.0') ? 'is_part_of' : 'series'}:${seriesId}`);
     if (filters.length > 0) query.set('filter', filters.join(','));
     return query;
   }

@@ -115,10 +115,12 @@ export class SourceRequests {
           this.#hold(error, count.throttled);
           continue;
         }
-        if (isOwn && (await this.#waitWhileAway(signal))) count.outages += 1;
+        const wasAway = isOwn && (await this.#waitWhileAway(signal));
+        if (wasAway) count.outages += 1;
         else count.failures += 1;
         if (count.failures === MAX_ATTEMPTS || count.outages === MAX_OUTAGES)
           throw new SourceError(`${what} cannot be read: ${error.message}.`, error.status);
+        if (wasAway) continue;
         const longest = isOwn ? LONGEST_HOLD_MS : LONGEST_PAUSE_MS;
         await pause(Math.min(longest, this.#pauseMs(count.failures, error)), signal);
       }
@@ -152,6 +154,7 @@ export class SourceRequests {
     for (let failures = 0; ; failures++) {
       try {
         await check();
+        this.#report(undefined);
         return failures > 0;
       } catch (error) {
         this.#signal.throwIfAborted();

@@ -84,7 +84,8 @@ async function* walkTimeless<T extends ListedItem>(
     const items = isDeep
       ? undefined
       : await page({ from: undefined, offset }).catch((error) => skipDeep(error, offset));
-    if (!items) return onWarning(`Items without a date are not read, because the list has more than ${offset} items.`);
+    if (!items)
+      return onWarning(`Items without a date, if any, are not read: the list has more than ${offset} others.`);
     for (const item of items) {
       if (item.time !== undefined || seen.has(item.id)) continue;
       seen.add(item.id);
