@@ -201,6 +201,18 @@ describe('events', () => {
     expect(await source.tracks('missing')).toEqual([]);
   });
 
+  test('can be changed and deleted at the source', async () => {
+    const server = await reference();
+    const source = await open(server.url);
+    server.change(4, { title: 'Changed' });
+    server.delete(5);
+    expect((await source.findEvent(eventId(4)))?.title).toBe('Changed');
+    expect(await source.findEvent(eventId(5))).toBeUndefined();
+    const left = numbers(24).filter((number) => number !== 5);
+    expect(ids(await readAll(source.events({ signal })))).toEqual(left.map(eventId));
+    expect(await readAll(source.events({ signal, seriesId: 'a,b' }))).toEqual([]);
+  });
+
   test('that cannot be read are reported, and do not end the walk', async () => {
     const faults = { 3: 'broken', 5: 'unreadable', 110: 'broken', 120: 'tracks-broken' } as const;
     const server = await reference({ events: 150, faultOf: (number) => faults[number as keyof typeof faults] });
@@ -330,17 +342,26 @@ describe('files', () => {
     await expect(buffer(stream)).rejects.toThrow('before the file was complete');
   });
 
-  test('at other hosts are requested without credentials', async () => {
-    const headers: unknown[] = [];
-    const other = await serve((request, response) => {
-      headers.push(request.headers.authorization);
+  test('are requested with credentials at the source only, also after a redirect', async () => {
+    const seen: Record<string, string | undefined> = {};
+    const other = await serve(({ url = '', headers }, response) => {
+      seen[`other ${url}`] = headers.authorization;
       response.end('file');
     });
-    const { url } = await reference();
+    const url = await serve(({ url = '', headers }, response) => {
+      seen[`own ${url}`] = headers.authorization;
+      if (url.startsWith('/api')) response.end(url === '/api/version' ? '{"versions":["v1.11.0"]}' : '[]');
+      else response.writeHead(302, { Location: `${other}/redirected` }).end();
+    });
     const source = await open(url);
-    // The same host, at another port.
-    expect(await buffer((await source.open(`${other}/a.mp4`, signal)).stream)).toHaveLength(4);
-    expect(headers).toEqual([undefined]);
+    for (const address of [`${url}/moved`, '/moved', `${other}/direct`])
+      expect(await buffer((await source.open(address, signal)).stream)).toHaveLength(4);
+    expect(seen).toMatchObject({
+      'own /api/version': 'Basic aW1wb3J0OnNlY3JldA==',
+      'own /moved': 'Basic aW1wb3J0OnNlY3JldA==',
+      'other /redirected': undefined,
+      'other /direct': undefined,
+    });
   });
 
   test.each([
