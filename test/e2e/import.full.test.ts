@@ -14,6 +14,8 @@ import {
 } from '../support/catalogue-scene.ts';
 import { Client } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { eventId } from '../support/reference-catalogue.ts';
+import { ReferenceServer } from '../support/reference-server.ts';
 import { type Run, run } from '../support/run.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 
@@ -140,6 +142,26 @@ test('an exported catalogue is imported again as it was, with what the External 
   for (const table of ['tracks', 'attachments', 'publication_elements', 'event_catalogs', 'event_acl'] as const) {
     expect(await rowsOf(other, table)).toEqual(await rowsOf(from, table));
   }
+});
+
+test('--prepare makes the renditions that published recordings of another server lack', async () => {
+  const reference = await ReferenceServer.start({ events: 1, series: 0 });
+  onTestFinished(() => reference.close());
+  const args = ['src/cli/inlet.ts', 'import', reference.url, '--user', 'import', '--prepare'];
+  const done = await run(process.execPath, args, { ...environment(), INLET_PASSWORD: 'secret' });
+  expect(done, done.stdout + done.stderr).toMatchObject({ code: 0 });
+  expect(await target.event(eventId(0))).toMatchObject({ processing_state: 'SUCCEEDED' });
+  const [player] = await target.publications(eventId(0));
+  expect(player?.media.map(({ mediatype }) => mediatype)).toContain('application/x-mpegURL');
+  const { rows } = await sql<{
+    id: string;
+  }>`SELECT file_id AS id FROM import_files WHERE event_id = ${eventId(0)}`.execute(to.database);
+  expect(rows.length).toBeGreaterThan(0);
+  const again = await run(process.execPath, args, { ...environment(), INLET_PASSWORD: 'secret' });
+  expect(again, again.stdout).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Events: 1 copied, 0 failed, 0 skipped'),
+  });
 });
 
 /** The rows of a table in a stable order, without the places of their files. */

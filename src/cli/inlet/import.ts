@@ -7,6 +7,7 @@ import { countSource, type SourceCount } from '#maintenance/import/count-source.
 import { openFolder } from '#maintenance/import/folder-source.ts';
 import { importTotals, lockSource, noteActivity, openSource } from '#maintenance/import/import-items.queries.ts';
 import { isComplete, readReport, reportLines } from '#maintenance/import/import-report.ts';
+import { prepareEvents } from '#maintenance/import/prepare-events.ts';
 import { runImport } from '#maintenance/import/run-import.ts';
 import { openServer } from '#maintenance/import/server-source.ts';
 import type { Outage } from '#maintenance/import/source-requests.ts';
@@ -16,6 +17,7 @@ import { namedHosts } from '#platform/setting/value-kinds.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { createLogger } from '#platform/telemetry/log.ts';
 import { formatBytes } from '#platform/text/units.ts';
+import { loadDefinitions } from '#processing/load-definitions.ts';
 import { type Command, parseArguments, type Terminal, UsageError } from '../command.ts';
 import { CommandError } from '../failure.ts';
 import { prepareDatabase } from '../prepare-database.ts';
@@ -40,6 +42,8 @@ everything was copied.
   --media-host HOST a further host of files that may have a private address; may be repeated
   --dry-run         count what would be copied, report what cannot be, and change nothing
   --follow          look for changes at the other server until this command is stopped
+  --prepare         afterwards, make the renditions and previews that published recordings lack, while no worker has
+                    anything else to do
   --theirs          overwrite what was changed here`;
 
 const OPTIONS = {
@@ -52,6 +56,7 @@ const OPTIONS = {
   'media-host': { type: 'string', multiple: true },
   'dry-run': { type: 'boolean' },
   follow: { type: 'boolean' },
+  prepare: { type: 'boolean' },
   theirs: { type: 'boolean' },
 } as const;
 
@@ -65,6 +70,7 @@ interface Order {
   parallel: number;
   isDryRun: boolean;
   follow: boolean;
+  prepare: boolean;
   theirs: boolean;
 }
 
@@ -74,6 +80,7 @@ export const importCommand: Command = {
     const { values, positionals } = parseArguments(args, OPTIONS, 1);
     const [url] = positionals;
     if (!url) throw new UsageError('URL or DIR is missing.');
+    if (values.prepare && values.follow) throw new UsageError('--prepare and --follow cannot be combined.');
     const { environment, signal, screen } = terminal;
     const order: Order = {
       seriesId: values.series,
@@ -81,6 +88,7 @@ export const importCommand: Command = {
       parallel: numberIn('--parallel', values.parallel, 4, MAX_PARALLEL),
       isDryRun: values['dry-run'] ?? false,
       follow: values.follow ?? false,
+      prepare: values.prepare ?? false,
       theirs: values.theirs ?? false,
     };
     const outage: { now: Outage | undefined } = { now: undefined };
@@ -144,7 +152,7 @@ async function dryRun(
 
 async function copyFrom(
   source: CatalogueSource,
-  { catalogs, theirs, ...choice }: Order & { catalogs: Catalogs },
+  { catalogs, theirs, prepare, ...choice }: Order & { catalogs: Catalogs },
   { config, database, storage, connect }: Connections,
   { signal, print, screen, outage }: Terminal & { outage: () => Outage | undefined },
 ): Promise<number> {
@@ -163,6 +171,12 @@ async function copyFrom(
   const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal };
   try {
     await runImport(choice, { ...services, gapMs: config.scheduling.minGapMs });
+    if (prepare) {
+      const definitions = await loadDefinitions(config.workflowsDir);
+      const onProgress = ({ left, running }: { left: number; running: number }) =>
+        progress.update(1, `${left} recordings left to prepare, ${running} running`);
+      await prepareEvents({ database, sourceId, definitions, signal, parallel: choice.parallel, onProgress });
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
     screen.write('Interrupted. Run the command again to continue.\n');

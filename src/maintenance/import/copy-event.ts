@@ -82,7 +82,8 @@ interface Here {
 
 async function findHere(database: Database, id: string, sourceId: number): Promise<Here | undefined> {
   const { rows } = await sql<{ version: string; hasWorkflow: boolean; marks: Record<string, string> }>`
-    SELECT archive_version::text AS version, EXISTS (SELECT FROM workflows WHERE event_id = events.id) AS "hasWorkflow",
+    SELECT archive_version::text AS version, EXISTS (SELECT FROM workflows
+        WHERE event_id = events.id AND workflows.creator <> ${ACTOR}) AS "hasWorkflow",
       coalesce((SELECT jsonb_object_agg(file_id, mark) FROM import_files AS f
         WHERE f.event_id = events.id AND f.source_id = ${sourceId} AND (
           EXISTS (SELECT FROM tracks WHERE tracks.id = file_id AND tracks.event_id = events.id)
