@@ -55,7 +55,7 @@ export async function prepareEvents(options: PrepareOptions): Promise<void> {
 interface Work {
   /** True if operations of other workflows wait for a worker. */
   waiting: boolean;
-  /** The number of own workflows that have not ended. */
+  /** The number of own workflows that have not finished. */
   running: number;
   /** The next event; null if there is none. */
   next: string | null;
