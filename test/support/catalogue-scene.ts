@@ -10,13 +10,13 @@ const ODD = ['Größe & <b>Maß</b> "1"', 'Лекция №2', '数学 🎓', "O
 const field = (id: string, value: unknown) => ({ id, value });
 const acl = (...roles: string[]) => roles.map((role) => ({ allow: true, action: 'read', role }));
 
-async function sent(answer: Promise<Response>, status: number): Promise<string> {
+export async function sent(answer: Promise<Response>, status: number): Promise<string> {
   const { status: found, text } = await answer.then(async (each) => ({ status: each.status, text: await each.text() }));
   expect(found, text).toBe(status);
   return text;
 }
 
-const formOf = (fields: Record<string, unknown>) => ({
+export const formOf = (fields: Record<string, unknown>) => ({
   method: 'POST',
   body: new URLSearchParams(
     Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
@@ -51,7 +51,7 @@ function metadataOf(n: number, seriesId: string | undefined) {
   return [{ flavor: 'dublincore/episode', fields }];
 }
 
-function partsOf(n: number, seriesId: string | undefined, more: { processing?: object } = {}): Part[] {
+export function partsOf(n: number, seriesId: string | undefined, more: { processing?: object } = {}): Part[] {
   const json = (name: string, value: unknown) => ({ name, content: JSON.stringify(value) });
   return [
     json('metadata', metadataOf(n, seriesId)),
