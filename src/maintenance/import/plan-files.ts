@@ -292,10 +292,9 @@ function mediaIn({ elements }: PlannedPublication): PlannedElement[] {
   return elements.filter(({ kind, mediatype }) => kind === 'media' && !isPlaylist(mediatype));
 }
 
+const PLAYLISTS = [PLAYLIST.toLowerCase(), 'application/vnd.apple.mpegurl', 'audio/mpegurl'];
+
 /** Returns true for the media types that servers give to playlists. */
 export function isPlaylist(mediatype: string): boolean {
-  return (
-    [PLAYLIST, 'application/vnd.apple.mpegurl', 'audio/mpegurl'].includes(mediatype.toLowerCase()) ||
-    mediatype.toLowerCase() === PLAYLIST.toLowerCase()
-  );
+  return PLAYLISTS.includes(mediatype.toLowerCase());
 }

@@ -5,7 +5,7 @@ import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 import { startWorkflow } from '#processing/start-workflow.ts';
-import { ACTOR } from './copy-event.ts';
+import { ACTOR } from './import-services.ts';
 
 /** The workflow that makes the renditions and previews of a recording and publishes them. */
 const WORKFLOW = 'publish';

@@ -6,7 +6,7 @@ import { inTransaction } from '#platform/database/retry.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { forEachConcurrent } from '../concurrency.ts';
 import { type SourceChoice, SourceError } from './catalogue-source.ts';
-import { ACTOR, ConcurrentChange, copyEvent, type ImportServices } from './copy-event.ts';
+import { copyEvent } from './copy-event.ts';
 import { copySeries, seriesVersion } from './copy-series.ts';
 import {
   beginPass,
@@ -17,8 +17,10 @@ import {
   notFoundIn,
   saveResult,
 } from './import-items.queries.ts';
+import { ACTOR, type ImportServices } from './import-services.ts';
 import { pathOf } from './plan-files.ts';
 import type { SourceEvent, SourceSeries } from './source.schemas.ts';
+import { ConcurrentChange } from './write-imported-event.ts';
 
 export interface ImportChoice extends Omit<SourceChoice, 'signal' | 'onUnreadable'> {
   /** The number of items that are copied concurrently. */

@@ -20,7 +20,7 @@ function importRow(
   const done = all === 0 ? 0 : (all - pending) / all;
   const faults = [failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : ''].filter(Boolean);
   const state = isActive
-    ? html`<span class="${awaySince ? 'alarm' : 'faint'}">${awaySince ? html`waits for the source for ${age(awaySince, now)}: ${awayReason}` : 'running'}</span>`
+    ? html`<span class="${awaySince ? 'alarm' : 'faint'}">${awaySince ? html`waiting for the source for ${age(awaySince, now)}: ${awayReason}` : 'running'}</span>`
     : html`<span class="faint">not running, last seen ${age(activeAt, now)} ago</span>`;
   return html`<li><div><bdi>${name}</bdi></div>
 <div>${copied} of ${all} copied, ${sizeOf(bytes)}<progress value="${done}" max="1" aria-label="${Math.floor(done * 100)} percent"></progress></div>
