@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
-import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import { OutboundError } from '#platform/outbound/connect.ts';
 import { SourceError } from './catalogue-source.ts';
 import { copyFile } from './copy-files.ts';
@@ -102,8 +101,7 @@ async function copyOne(
   renew: () => Promise<PlannedFile | undefined>,
   services: ImportServices,
 ): Promise<void> {
-  const withHead = /^(video|audio)\/mp4$/.test(file.mediatype) || isText(file);
-  const copy = (each: PlannedFile) => copyFile(each, services, { withHead });
+  const copy = (each: PlannedFile) => copyFile(each, services);
   try {
     const copied = copy(file).catch(async (error) => {
       const isExpired = error instanceof SourceError && EXPIRED.includes(error.status ?? 0);
@@ -121,8 +119,6 @@ async function copyOne(
 
 /** The statuses of addresses whose signature has expired. */
 const EXPIRED = [403, 410];
-
-const isText = ({ mediatype }: PlannedFile) => mediatype === CAPTIONS_TYPE || isPlaylist(mediatype);
 
 /** Returns true for an error of one file. Others end the import: a full disk, a lost database. */
 function isFaultOf(error: unknown): error is Error {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MAX_HEAD_BYTES } from '#platform/media/fragment-index.ts';
+import { InvalidFragmentIndex, indexIn, MAX_HEAD_BYTES } from '#platform/media/fragment-index.ts';
+import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { putMeasured } from '#platform/storage/put-measured.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
@@ -15,8 +16,10 @@ export interface CopiedFile {
   size: number;
   /** In hexadecimal. */
   sha256: string;
-  /** The first bytes, if they were asked for. */
-  head: Buffer;
+  /** The text of captions and playlists. */
+  text: string | undefined;
+  /** The bytes before the first fragment of a file that can be streamed; undefined for other files. */
+  headBytes: number | undefined;
 }
 
 export interface CopyServices {
@@ -38,14 +41,10 @@ const FIRST_PAUSE_MS = 500;
  *
  * @throws {SourceError} if the source does not have the file, or its bytes are not those that the source promises
  */
-export async function copyFile(
-  file: PlannedFile,
-  services: CopyServices,
-  { withHead = false }: { withHead?: boolean } = {},
-): Promise<CopiedFile> {
+export async function copyFile(file: PlannedFile, services: CopyServices): Promise<CopiedFile> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await copyOnce(file, services, withHead ? MAX_HEAD_BYTES : 0);
+      return await copyOnce(file, services);
     } catch (error) {
       services.signal.throwIfAborted();
       if (error instanceof SourceError && !(error instanceof WrongBytes)) throw error;
@@ -61,11 +60,7 @@ class WrongBytes extends SourceError {
   override name = 'WrongBytes';
 }
 
-async function copyOnce(
-  file: PlannedFile,
-  { source, storage, staging, signal }: CopyServices,
-  headBytes: number,
-): Promise<CopiedFile> {
+async function copyOnce(file: PlannedFile, { source, storage, staging, signal }: CopyServices): Promise<CopiedFile> {
   const { stream, size: told } = await source.open(file.url, signal);
   // An error before the storage reads is reported by its first read.
   stream.on('error', () => undefined);
@@ -78,18 +73,32 @@ async function copyOnce(
       const { size, sha256, head } = await putMeasured(storage, objectKey, sum ? hashed(bytes, sum) : bytes, {
         mediatype: file.mediatype,
         signal,
-        headBytes,
+        headBytes: isText(file) || isFragmented(file) ? MAX_HEAD_BYTES : 0,
         onDoubt: () => staging.doubt(objectKey),
         ...(expectedBytes !== undefined && { expectedBytes }),
       });
       requireBytes(file, { size, hex: sum?.digest('hex') });
-      return { objectKey, size, sha256, head };
+      const text = isText(file) ? head.toString() : undefined;
+      return { objectKey, size, sha256, text, headBytes: text === undefined ? await headBytesIn(head) : undefined };
     } catch (error) {
       await staging.discard([objectKey]);
       throw error;
     }
   } finally {
     stream.destroy();
+  }
+}
+
+const isText = ({ mediatype }: PlannedFile) => mediatype === CAPTIONS_TYPE || isPlaylist(mediatype);
+/** True for a file that may have fragments. */
+const isFragmented = ({ mediatype }: PlannedFile) => /^(video|audio)\/mp4$/.test(mediatype);
+
+async function headBytesIn(head: Buffer): Promise<number | undefined> {
+  try {
+    return (await indexIn(head)).headBytes;
+  } catch (error) {
+    if (error instanceof InvalidFragmentIndex || error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 

@@ -1,4 +1,3 @@
-import { InvalidFragmentIndex, indexIn } from '#platform/media/fragment-index.ts';
 import type { CopiedFile } from './copy-files.ts';
 import { isPlaylist, type PlannedPublication } from './plan-files.ts';
 
@@ -21,15 +20,15 @@ const RENDITION = /^\.\.\/([0-9a-f-]{36})\/index\.m3u8$/;
  * a copy keeps. Playlists of other servers name files beside them that no list has: they are left out, and the media are
  * played as files.
  */
-export async function planStreams(
+export function planStreams(
   { channel, elements }: PlannedPublication,
   copies: ReadonlyMap<string, CopiedFile>,
-): Promise<StreamPlan> {
+): StreamPlan {
   const plan: StreamPlan = { properties: new Map(), leftOut: new Set(), notes: [] };
   for (const { id, mediatype, filename } of elements) {
     const playlist = isPlaylist(mediatype) ? copies.get(id) : undefined;
     if (!playlist) continue;
-    const properties = await propertiesIn(playlist.head.toString(), copies);
+    const properties = propertiesIn(playlist.text ?? '', copies);
     for (const [rendition, each] of properties ?? []) plan.properties.set(rendition, each);
     if (properties) continue;
     plan.leftOut.add(id);
@@ -39,25 +38,16 @@ export async function planStreams(
 }
 
 /** Returns the properties of all renditions of a playlist; undefined if one of them was not copied. */
-async function propertiesIn(
-  playlist: string,
-  copies: ReadonlyMap<string, CopiedFile>,
-): Promise<Map<string, object> | undefined> {
+function propertiesIn(playlist: string, copies: ReadonlyMap<string, CopiedFile>): Map<string, object> | undefined {
   const properties = new Map<string, object>();
   for (const [, attributes = '', uri = ''] of playlist.matchAll(VARIANT)) {
     const [, id = ''] = RENDITION.exec(uri) ?? [];
-    const file = copies.get(id);
-    if (!file) return undefined;
-    try {
-      const { headBytes } = await indexIn(file.head);
-      const number = (name: string) => Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(attributes)?.[1] ?? 0);
-      const codecs = /CODECS="([^"]*)"/.exec(attributes)?.[1]?.split(',') ?? [];
-      const rates = { peakBitRate: number('BANDWIDTH'), averageBitRate: number('AVERAGE-BANDWIDTH') };
-      properties.set(id, { headBytes, codecs, ...rates });
-    } catch (error) {
-      if (error instanceof InvalidFragmentIndex) return undefined;
-      throw error;
-    }
+    const headBytes = copies.get(id)?.headBytes;
+    if (headBytes === undefined) return undefined;
+    const number = (name: string) => Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(attributes)?.[1] ?? 0);
+    const codecs = /CODECS="([^"]*)"/.exec(attributes)?.[1]?.split(',') ?? [];
+    const rates = { peakBitRate: number('BANDWIDTH'), averageBitRate: number('AVERAGE-BANDWIDTH') };
+    properties.set(id, { headBytes, codecs, ...rates });
   }
   return properties.size > 0 ? properties : undefined;
 }

@@ -48,7 +48,7 @@ export async function writeImportedEvent(
   services: ImportServices,
 ): Promise<ItemResult> {
   const key: ItemKey = { sourceId: services.sourceId, kind: 'event', id: plan.id };
-  const streams = await Promise.all(plan.publications.map((each) => planStreams(each, copies.files)));
+  const streams = plan.publications.map((each) => planStreams(each, copies.files));
   const notes = [...plan.notes, ...streams.flatMap((each) => each.notes)];
   const publications = plan.publications.map((each, i) => givenPublication(each, plan, copies, streams[i]));
   const used = new Set([
@@ -147,12 +147,12 @@ async function eventWrite(
     tracks: plan.tracks.flatMap((track): NewTrack[] => {
       const copied = copies.files.get(track.id);
       const { id, flavor, tags, filename, mediatype } = track;
-      return copied ? [{ id, flavor, tags, filename, mediatype, ...withoutHead(copied) }] : [];
+      return copied ? [{ id, flavor, tags, filename, mediatype, ...storedFile(copied) }] : [];
     }),
   };
 }
 
-function withoutHead({ objectKey, size, sha256 }: CopiedFile) {
+function storedFile({ objectKey, size, sha256 }: CopiedFile) {
   return { objectKey, size, sha256 };
 }
 
@@ -256,9 +256,7 @@ function givenPublication(
       ...(properties && { properties: JSON.stringify(properties) }),
     };
     const isCaptions = element.kind === 'attachment' && element.mediatype === CAPTIONS_TYPE;
-    return [
-      { facts, file: copied && withoutHead(copied), ...(copied && isCaptions && { captions: copied.head.toString() }) },
-    ];
+    return [{ facts, file: copied && storedFile(copied), ...(isCaptions && { captions: copied?.text }) }];
   });
   return { id, channel, mediatype, publishedAt, elements: given };
 }
