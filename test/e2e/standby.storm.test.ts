@@ -54,7 +54,7 @@ test.runIf(available)(
     const redis = await loseRedis(machines, uploads);
     const api = await loseApi(machines, uploads, parts);
     expect(await encoding()).toMatchObject({ state: 'running', losses: 0 });
-    await loseWorker(machines, encoding);
+    const worker = await loseWorker(machines, encoding);
     await encoder.release();
     await uploads.stop();
 
@@ -63,13 +63,8 @@ test.runIf(available)(
     expect(await attempts(machines)).toBe(0);
     await expectNothingLeftOver(machines, { timeoutMs: SWEPT_MS });
     expect(await machines.inlet('verify', '--digests')).toMatchObject({ code: 0, stdout: '' });
-    console.log('Uploads, and ms until the next one was answered:', {
-      uploads: ids.length,
-      waited,
-      promoted,
-      redis,
-      api,
-    });
+    const measured = { uploads: ids.length, waited, promoted, redis, api, worker };
+    console.log('Uploads, and milliseconds of each pause:', measured);
   },
 );
 
@@ -225,10 +220,11 @@ async function loseStandby({ postgres: { standby } }: Machines, uploads: Uploads
   return waited;
 }
 
-/** Uploads are accepted without Redis; work continues on an empty one. */
-async function loseRedis({ redis, database }: Machines, uploads: Uploads): Promise<number> {
+/** Uploads are accepted without Redis; work continues on an empty one. @returns the milliseconds until either */
+async function loseRedis({ redis, database }: Machines, uploads: Uploads) {
   const accepted = await uploads.outage(redis.stop);
   await redis.restart();
+  const back = performance.now();
   const [last] = uploads.answered.slice(-1);
   await eventually(async () => {
     const row = database
@@ -237,7 +233,7 @@ async function loseRedis({ redis, database }: Machines, uploads: Uploads): Promi
       .where('id', '=', last?.id ?? '');
     expect(await row.executeTakeFirst()).toEqual({ processing_state: 'SUCCEEDED' });
   }, PATIENCE_MS);
-  return accepted;
+  return { accepted, processed: Math.round(performance.now() - back) };
 }
 
 /** An upload that its API did not answer is sent again to the other one. */
@@ -265,16 +261,18 @@ async function beginEncoding({ database }: Machines, api: Client, uploads: Uploa
   return encoding;
 }
 
-/** The worker that encodes is killed for good, and the other one takes over. */
-async function loseWorker({ workers }: Machines, encoding: () => ReturnType<typeof encodingOf>): Promise<void> {
+/** The worker that encodes is killed for good. @returns the milliseconds until the other one takes over */
+async function loseWorker({ workers }: Machines, encoding: () => ReturnType<typeof encodingOf>): Promise<number> {
   const { worker = '' } = (await encoding()) ?? {};
   const holder = workers.find(({ pid }) => worker?.includes(`-${pid}-`));
   if (!holder) throw new Error(`${worker} is none of the workers.`);
   await holder.kill();
+  const lost = performance.now();
   await eventually(
     async () => expect(await encoding()).toMatchObject({ state: 'running', losses: 1, attempts: 0 }),
     PATIENCE_MS,
   );
+  return Math.round(performance.now() - lost);
 }
 
 /** Waits until every event has succeeded. @returns their identifiers in order */
