@@ -42,7 +42,7 @@ export const doctorCommand: Command = {
     try {
       for await (const { name, state, found, todo } of examineParts(checks)) {
         if (state === 'fail') failed += 1;
-        print(`${MARKS[state]}  ${name.padEnd(10)}  ${found}.${todo ? `\n                  ${todo}` : ''}`);
+        print(`${MARKS[state]}  ${name.padEnd(11)}  ${found}.${todo ? `\n                   ${todo}` : ''}`);
       }
     } finally {
       await connection?.then(({ client }) => client.end()).catch(() => undefined);
