@@ -23,6 +23,7 @@ export interface CatalogueOptions {
   /** The start of an event in milliseconds, never earlier than that of the event before it; undefined for none. */
   startOf: (number: number) => number | undefined;
   faultOf: (number: number) => EventFault | undefined;
+  kindOf: (number: number) => Kind;
   /** True for a series whose details are answered with 500. */
   isSeriesBroken: (number: number) => boolean;
 }
@@ -127,7 +128,7 @@ const STATES: Partial<Record<Kind, [status: string, state: string]>> = {
 };
 
 /** Returns the fields of an event that every version has, and those since 1.1.0. */
-export function eventFields(number: number, { series, startOf }: CatalogueOptions) {
+export function eventFields(number: number, { series, startOf, kindOf }: CatalogueOptions) {
   const kind = kindOf(number);
   const [status, state] = STATES[kind] ?? ['PROCESSED', 'SUCCEEDED'];
   const start = utc(startOf(number));

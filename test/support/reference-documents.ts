@@ -13,9 +13,10 @@ import {
 } from './reference-catalogue.ts';
 import { MEDIATYPES, type referenceFiles } from './reference-files.ts';
 
-const HALF_HOUR_MS = 1_800_000;
 export const FILES = '/static/mh_default_org/engage-player/';
 export const ASSETS = '/assets/assets/';
+
+const LECTURE_MS = 600_000;
 
 /** Versions of the API by their second number. */
 export const minor = (version: string) => Number(version.split('.')[1]);
@@ -43,7 +44,7 @@ export class ReferenceDocuments {
     const isOld = minor(version) < 4;
     const publications = () => this.#publications(number, has('sign'), version, has('includeInternalPublication'));
     const scheduled = kind === 'scheduled';
-    const end = utc((this.#site.options.startOf(number) ?? 0) + HALF_HOUR_MS);
+    const end = start && utc(Date.parse(start) + LECTURE_MS);
     const inputs = { agent_id: common.location, start: start.replace('Z', '.500Z'), end, inputs: ['camera'] };
     return {
       ...common,

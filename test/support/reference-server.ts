@@ -7,6 +7,7 @@ import {
   type EventChange,
   eventFields,
   eventId,
+  kindOf,
   numberOf,
   playerFiles,
   seriesCatalogs,
@@ -79,7 +80,7 @@ export class ReferenceServer {
     this.#files = files;
     this.#documents = new ReferenceDocuments(this, files);
     this.options = {
-      ...{ events: 24, series: 3, startOf: usualStart, faultOf: () => undefined, isSeriesBroken: () => false },
+      ...{ events: 24, series: 3, startOf: usualStart, kindOf, faultOf: () => undefined, isSeriesBroken: () => false },
       ...{ version: '1.11.0', username: 'import', password: 'secret', missingRoles: [], latencyMs: 0, basePath: '' },
       ...{ hasPublicVersion: false, signedForMs: 0, isUnsorted: false },
       ...options,

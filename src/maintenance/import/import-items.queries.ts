@@ -32,6 +32,12 @@ export async function lockSource(client: pg.Client, sourceId: number): Promise<b
   return rows[0]?.locked ?? false;
 }
 
+/** Returns true if an earlier run has found items at a source. */
+export async function hasItems(database: Database, sourceId: number): Promise<boolean> {
+  const items = database.selectFrom('import_items').select('id').where('source_id', '=', sourceId).limit(1);
+  return (await items.executeTakeFirst()) !== undefined;
+}
+
 /** Begins to read the whole source once more. @returns the number of this pass */
 export async function beginPass(database: Database, sourceId: number): Promise<number> {
   const { passes } = await database

@@ -11,6 +11,7 @@ import { copySeries, seriesVersion } from './copy-series.ts';
 import {
   beginPass,
   forgetItem,
+  hasItems,
   type ItemKind,
   type ItemResult,
   noteFound,
@@ -41,12 +42,12 @@ const FEW = 20;
 
 /**
  * Copies everything of a source that is not here or has changed there: first all series, then all events. Repeats it after
- * a long pass, or for ever (`follow`).
+ * a long pass, or for ever (`follow`). The first run lists everything before, so that progress has a total.
  *
  * @throws the signal's reason
  */
 export async function runImport(choice: ImportChoice, services: ImportServices) {
-  await pass('list', choice, services, new Set());
+  if (!(await hasItems(services.database, services.sourceId))) await pass('list', choice, services, new Set());
   let failed = new Set<string>();
   for (let count = 1; ; count++) {
     const begun = performance.now();
