@@ -1,17 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { catalogueOf } from '../support/catalogue-scene.ts';
 import { Client } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { commandEnvironment, importKilled, inlet, startInlet } from '../support/import-command.ts';
 import { expectNothingLeftOver } from '../support/leftovers.ts';
 import { createMany, universityCatalogs } from '../support/many-recordings.ts';
+import { changeAtRandom } from '../support/random-changes.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 
 const KILLS = 10;
 /** The items that are copied between two kills, at most. */
 const STEP = 25;
+const EVENTS = 300;
+const CHANGES = 500;
 const FILLED_MS = 900_000;
 const MOVED_MS = 900_000;
+const FOLLOWED_MS = 300_000;
 
 let catalogs: Awaited<ReturnType<typeof universityCatalogs>>;
 let first: TestServer;
@@ -52,12 +57,14 @@ async function answersOf({ url }: TestServer): Promise<Map<string, unknown>> {
 }
 
 /** Fails for answers of one Inlet that another one does not give, and for files with other bytes. */
-async function expectSame(...servers: [TestServer, TestServer]): Promise<void> {
-  const [found, expected] = await Promise.all(servers.map(answersOf));
+async function expectSame(copy: TestServer, source: TestServer, history = new Map<string, string[]>()): Promise<void> {
+  const [found, expected] = await Promise.all([copy, source].map(answersOf));
   const paths = [...new Set([...(found?.keys() ?? []), ...(expected?.keys() ?? [])])];
   const different = paths.filter((path) => !isDeepStrictEqual(found?.get(path), expected?.get(path)));
   const some = (of: Map<string, unknown> | undefined) => different.slice(0, 5).map((path) => [path, of?.get(path)]);
-  expect(some(found), `${different.length} of ${paths.length} answers differ.`).toEqual(some(expected));
+  const changes = [...history].filter(([id]) => different.some((path) => path.includes(id)));
+  const what = `${different.length} of ${paths.length} answers differ, after ${JSON.stringify(changes)}.`;
+  expect(some(found), what).toEqual(some(expected));
 }
 
 async function expectMoved(from: TestServer, to: TestServer): Promise<void> {
@@ -65,7 +72,7 @@ async function expectMoved(from: TestServer, to: TestServer): Promise<void> {
   expect(await importKilled(to, start, { kills: KILLS, most: STEP })).toBeGreaterThan(0);
   const done = await inlet(environmentOf(to), ...argumentsFor(from));
   expect(done, done.stdout + done.stderr).toMatchObject({ code: 0 });
-  expect(done.stdout).toContain(`Events: ${made.events} copied, 0 failed, 0 skipped, 0 pending`);
+  expect(done.stdout).toContain(`Events: ${EVENTS} copied, 0 failed, 0 skipped, 0 pending`);
   await expectSame(to, from);
   expect(await to.database.selectFrom('workflows').select('id').execute()).toEqual([]);
   // Files of killed imports are removed once their lease is over.
@@ -85,3 +92,22 @@ test(
   { timeout: MOVED_MS },
   () => expectMoved(second, third),
 );
+
+test(`${CHANGES} random changes at the source are here while the import follows`, { timeout: MOVED_MS }, async () => {
+  const command = startInlet(environmentOf(second), ...argumentsFor(first), '--follow');
+  onTestFinished(command.kill);
+  const passes = async () =>
+    (await second.database.selectFrom('import_sources').select('passes').executeTakeFirst())?.passes ?? 0;
+  const before = await passes();
+  await eventually(async () => expect(await passes()).toBeGreaterThan(before));
+  const history = await changeAtRandom(new Client(first.url), made, CHANGES);
+  const after = await passes();
+  // The next pass begins after the last change, and has ended when another one begins.
+  await eventually(async () => expect(await passes(), command.output).toBeGreaterThan(after + 1), FOLLOWED_MS, 500);
+  await expectSame(second, first, history);
+  command.child.kill('SIGINT');
+  expect(await command.ended).toEqual([130, null]);
+  expect(command.output).toContain(' 0 failed, 0 skipped, 0 pending');
+  expect(await second.database.selectFrom('workflows').select('id').execute()).toEqual([]);
+  await expectNothingLeftOver(second, { timeoutMs: 120_000, atOnce: true });
+});

@@ -99,19 +99,21 @@ const COUNTS = {
 const SERIES = 12;
 const CONCURRENCY = 8;
 
-/**
- * Fills an Inlet with recordings of all kinds.
- *
- * @returns `hiddenPreviews`: the events whose previews for editors are no publication's, so that no client can read them
- */
-export async function createMany(
-  client: Client,
-  database: Database,
-): Promise<{ series: string[]; hiddenPreviews: Set<string>; events: number }> {
+export interface ManyRecordings {
+  series: string[];
+  /** The identifiers of events by their kind. */
+  events: Map<string, string[]>;
+  /** Events whose previews for editors belong to no publication, so that no client of the External API can read them. */
+  hiddenPreviews: Set<string>;
+}
+
+/** Fills an Inlet with 300 recordings of all kinds, in twelve series. */
+export async function createMany(client: Client, database: Database): Promise<ManyRecordings> {
   const series = await Promise.all(Array.from({ length: SERIES }, (_, i) => createSeries(client, `Reihe ${i} & mehr`)));
   for (const [i, id] of series.entries()) if (i % 3 === 0) await classify(client, `/api/series/${id}`, i);
   const seriesOf = (n: number) => (n % 5 === 4 ? undefined : series[n % series.length]);
   const hiddenPreviews = new Set<string>();
+  const events = new Map<string, string[]>();
   const create: Record<keyof typeof COUNTS, (n: number) => Promise<string>> = {
     published: (n) => createRecording(client, n, seriesOf(n)),
     captions: async (n) => {
@@ -139,8 +141,9 @@ export async function createMany(
   const all = Object.entries(COUNTS).flatMap(([kind, count]) => Array.from({ length: count }, () => kind));
   const work = async ([n, kind]: [number, string]) => {
     const id = await create[kind as keyof typeof COUNTS](n);
+    events.set(kind, [...(events.get(kind) ?? []), id]);
     if (n % 4 === 0) await classify(client, `/api/events/${id}`, n);
   };
   await forEachConcurrent(all.entries(), work, { concurrency: CONCURRENCY });
-  return { series, hiddenPreviews, events: all.length };
+  return { series, hiddenPreviews, events };
 }
