@@ -76,6 +76,7 @@ export function createApp(context: Context): Hono {
     endpoints,
     services,
     mounted: WINGS.flatMap((wing) => wing.mounted(services)),
+    unknown: WINGS.flatMap((wing) => wing.unknown?.(services) ?? []),
   });
 }
 

@@ -120,10 +120,9 @@ export const wing = {
       { path: '/sign-out', layers, contentPolicy: DENY_ALL_POLICY },
     ];
   },
-  mounted: (services: RecordingServices & { queue: WorkQueue; studio: WebAppFolder | undefined }) => [
-    dashboardRoutes(services.queue),
-    studioPages(services.studio),
-    // Last: it knows what no other part answers.
-    oldFiles(services),
+  mounted: ({ queue, studio }: { queue: WorkQueue; studio: WebAppFolder | undefined }) => [
+    dashboardRoutes(queue),
+    studioPages(studio),
   ],
+  unknown: (services: RecordingServices) => [oldFiles(services)],
 };

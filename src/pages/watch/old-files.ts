@@ -1,5 +1,5 @@
-import { Hono } from 'hono';
 import { findOldFile, type OldFile } from '#maintenance/import/old-files.queries.ts';
+import type { AnswerUnknown } from '#platform/http/app/error-handler.ts';
 import { elementUrl } from '#publications/publication.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import type { RecordingServices } from './open-recording.ts';
@@ -9,19 +9,16 @@ const MAX_PATH = 2000;
 /** A file in a folder. Other unknown addresses are not looked up. */
 const FILE = /^\/[^/]+\/.*\.[A-Za-z0-9]{2,5}$/;
 
-/**
- * Redirects the addresses that imported files had at another server. It knows only paths that no other part of the server
- * answers.
- */
-export function oldFiles({ config, database, addresses }: RecordingServices): Hono {
-  return new Hono().get('*', async (c, next) => {
+/** Redirects the addresses that imported files had at another server, which no endpoint has. */
+export function oldFiles({ config, database, addresses }: RecordingServices): AnswerUnknown {
+  return async (c) => {
     const { pathname } = new URL(c.req.url);
-    const isFile = pathname.length <= MAX_PATH && FILE.test(pathname);
+    const isFile = ['GET', 'HEAD'].includes(c.req.method) && pathname.length <= MAX_PATH && FILE.test(pathname);
     const found = isFile ? await findOldFile(database, pathname) : undefined;
-    if (!found) return next();
+    if (!found) return undefined;
     c.header('Cache-Control', 'no-cache');
     return c.redirect(newAddress(found, addresses), config.oldAddressStatus);
-  });
+  };
 }
 
 function newAddress(

@@ -4,7 +4,7 @@ import { addEndpoints, type Endpoint } from '../endpoint/endpoint.ts';
 import { Rules } from '../endpoint/rules.ts';
 import type { ClientAddress } from '../server/client-address.ts';
 import { rejectCrossSiteWrites, type Sites } from './cross-site.ts';
-import { handleErrors } from './error-handler.ts';
+import { type AnswerUnknown, handleErrors } from './error-handler.ts';
 import { requestContext } from './request-context.ts';
 
 /** The content policy of responses other than pages. */
@@ -37,6 +37,8 @@ export interface AppParts<Services> {
   services: Services;
   /** Third-party applications with their own paths. */
   mounted?: readonly Hono[];
+  /** Asked for paths that no endpoint has. */
+  unknown?: readonly AnswerUnknown[];
 }
 
 /** Assembles the application. @throws {Error} for an endpoint with a role outside all guarded areas */
@@ -49,11 +51,12 @@ export function assembleApp<Services>({
   endpoints,
   services,
   mounted = [],
+  unknown = [],
 }: AppParts<Services>): Hono {
   const app = new Hono({ strict: false });
   const secrets = areas.filter(({ secret }) => secret).map(({ path }) => path);
   app.use(requestContext(log, { secrets, untraced, clientAddress }), securityHeaders(areas), lengthForHead());
-  handleErrors(app);
+  handleErrors(app, unknown);
   app.use(rejectCrossSiteWrites(sites, new Rules(endpoints)));
   for (const { path, layers = [], guards = [] } of areas) app.use(`${path}/*`, ...layers, ...guards);
   for (const endpoint of endpoints) {
@@ -133,4 +136,5 @@ export interface Wing<Services> {
   endpoints: readonly Endpoint<Services>[];
   areas(guards: Guards): readonly Area[];
   mounted(services: Services): readonly Hono[];
+  unknown?(services: Services): readonly AnswerUnknown[];
 }

@@ -27,10 +27,19 @@ export const INTERNAL_ERROR = refusal(
   ['6f1f1d0e-4a5f-4c0b-9a43-0f3f8b2b8a17'],
 );
 
+/** Answers a request for a path that no endpoint has; undefined to leave it unknown. */
+export type AnswerUnknown = (c: Context) => Promise<Response | undefined>;
+
 /** Turns errors, unknown paths (404) and methods (405) into plain sentences. Call it before adding routes. */
-export function handleErrors(app: Hono): void {
+export function handleErrors(app: Hono, answers: readonly AnswerUnknown[] = []): void {
   app.onError(errorResponse);
-  app.notFound((c) => sentence(c, notFound()));
+  app.notFound(async (c) => {
+    for (const answer of answers) {
+      const response = await answer(c);
+      if (response) return response;
+    }
+    return sentence(c, notFound());
+  });
   app.use(refuseMethods({ app, onMethodNotAllowed: (c, methods) => sentence(c, methodNotAllowed(methods)) }));
 }
 
