@@ -84,7 +84,7 @@ async function pass(
       if (result.state !== 'pending') failed.add(attempt);
     }
   };
-  const limits = { concurrency: purpose === 'list' ? 1 : parallel, signal };
+  const limits = { concurrency: parallel, signal };
   const walk = async <T extends Item>(
     kind: ItemKind,
     read: (range: SourceChoice) => AsyncIterable<T>,

@@ -30,8 +30,8 @@ export interface ServerOptions extends Partial<RequestLimits> {
 const MAX_PER_SECOND = 200;
 const DEFAULTS: RequestLimits = { concurrency: 4, requestsPerSecond: 50, idleMs: 60_000, retryMs: 500 };
 const PAGE = 100;
-/** Series whose details are requested at the same time. */
-const SERIES_BATCH = 8;
+/** Series whose details are requested before they are copied: nothing is requested while a batch is copied. */
+const SERIES_BATCH = 32;
 const LATEST = '9999-12-30T00:00:00Z';
 
 /**
