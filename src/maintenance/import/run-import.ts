@@ -33,7 +33,7 @@ export interface ImportChoice extends Omit<SourceChoice, 'signal' | 'onUnreadabl
 /** After a longer pass, the source is read again for changes since its beginning. */
 const LONG_PASS_MS = 600_000;
 /** The pause before a source is read again, in milliseconds. */
-const FOLLOW_MS = 20_000;
+const FOLLOW_MS = 10_000;
 /** After so many passes, what has failed is tried again. */
 const PASSES_BEFORE_RETRY = 20;
 /** A source of which so much is missing is not believed. */
