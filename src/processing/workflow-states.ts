@@ -56,7 +56,8 @@ export function assertMove<S extends string>(moves: Readonly<Record<S, readonly 
   if (!moves[from].includes(to)) throw new IllegalMove(from, to);
 }
 
-const ACTIVE: ReadonlySet<string> = new Set<WorkflowState>(['INSTANTIATED', 'RUNNING', 'PAUSED', 'FAILING']);
+export const ACTIVE_STATES: readonly WorkflowState[] = ['INSTANTIATED', 'RUNNING', 'PAUSED', 'FAILING'];
+const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_STATES);
 
 /** Reports whether an event in this processing state is being processed, or is paused. */
 export function isActive(processingState: string): boolean {

@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 import { OutboundError } from '#platform/outbound/connect.ts';
+import { ACTIVE_STATES } from '#processing/workflow-states.ts';
 import { SourceError } from './catalogue-source.ts';
 import { copyFile } from './copy-files.ts';
 import type { ItemResult } from './import-items.queries.ts';
-import { ACTOR, type ImportServices, type KnownItem } from './import-services.ts';
+import { ACTOR, DELETED_HERE, type ImportServices, type KnownItem } from './import-services.ts';
 import { type EventPlan, planEvent, waitingReason } from './plan-event.ts';
 import { withExtras } from './plan-extras.ts';
-import { isPlaylist, type PlannedFile, planFiles } from './plan-files.ts';
+import { isPlaylist, type PlannedFile, planFiles, uuidsIn } from './plan-files.ts';
 import type { SourceEvent } from './source.schemas.ts';
 import { type Copies, type Here, markOf, writeImportedEvent } from './write-imported-event.ts';
 /**
@@ -27,14 +28,17 @@ export async function copyEvent(
   if (waiting !== undefined) return { state: 'pending', reason: waiting };
   const { source, database, sourceId, theirs } = services;
   const here = await findHere(database, event.identifier, sourceId);
-  const refusal = theirs || !here ? undefined : skipReason(here, known);
+  const refusal = theirs ? undefined : skipReason(here, known);
   if (refusal !== undefined) return { state: 'skipped', reason: refusal };
+  if (here?.isProcessed) return { state: 'pending', reason: 'It is being processed here.' };
   const tracks = await source.tracks(event.identifier);
-  const parts = { catalogs: services.catalogs.event, source: source.name, now: new Date() };
+  const taken = await idsElsewhere(database, event.identifier, uuidsIn(event, tracks));
+  const parts = { catalogs: services.catalogs.event, source: source.name, now: new Date(), taken };
   const plan = withExtras(planEvent(event, tracks, parts), event.inlet);
   const renewed = async (fileId: string) => {
     const again = await source.findEvent(event.identifier);
-    const { tracks, publications } = planFiles(again ?? event, await source.tracks(event.identifier), source.name);
+    const tracksNow = await source.tracks(event.identifier);
+    const { tracks, publications } = planFiles(again ?? event, tracksNow, source.name, taken);
     return [...tracks, ...publications.flatMap(({ elements }) => elements)].find(({ id }) => id === fileId);
   };
   const copies = await copyFiles(plan, { here, renewed }, services);
@@ -46,9 +50,28 @@ export async function copyEvent(
   }
 }
 
+/** Returns those identifiers that files and publications of other events have here: some sources copy events with them. */
+async function idsElsewhere(database: Database, eventId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const found = sql.join(
+    ['tracks', 'attachments', 'publications', 'publication_elements'].map(
+      (table) => sql`SELECT id FROM ${sql.table(table)} WHERE id = ANY(${ids}::uuid[]) AND event_id <> ${eventId}`,
+    ),
+    sql` UNION ALL `,
+  );
+  const { rows } = await sql<{ id: string }>`${found}`.execute(database);
+  return new Set(rows.map(({ id }) => id));
+}
+
 async function findHere(database: Database, id: string, sourceId: number): Promise<Here | undefined> {
-  const { rows } = await sql<{ version: string; hasWorkflow: boolean; marks: Record<string, string> }>`
-    SELECT archive_version::text AS version, EXISTS (SELECT FROM workflows
+  const { rows } = await sql<{
+    version: string;
+    isProcessed: boolean;
+    hasWorkflow: boolean;
+    marks: Record<string, string>;
+  }>`
+    SELECT archive_version::text AS version,
+      EXISTS (SELECT FROM workflows WHERE event_id = events.id AND state = ANY(${ACTIVE_STATES})) AS "isProcessed", EXISTS (SELECT FROM workflows
         WHERE event_id = events.id AND workflows.creator <> ${ACTOR}) AS "hasWorkflow",
       coalesce((SELECT jsonb_object_agg(file_id, mark) FROM import_files AS f
         WHERE f.event_id = events.id AND f.source_id = ${sourceId} AND (
@@ -60,7 +83,8 @@ async function findHere(database: Database, id: string, sourceId: number): Promi
   return found && { ...found, marks: new Map(Object.entries(found.marks)) };
 }
 
-function skipReason(here: Here, known: KnownItem): string | undefined {
+function skipReason(here: Here | undefined, known: KnownItem): string | undefined {
+  if (!here) return known.version === null ? undefined : DELETED_HERE;
   if (known.version === null) return 'An event with this identifier exists here. Run with --theirs to overwrite it.';
   if (here.version === known.version && !here.hasWorkflow) return undefined;
   return 'It was changed here since it was copied. Run with --theirs to overwrite it.';

@@ -7,9 +7,9 @@ import { parseDateTime } from '#metadata/date-time.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { SourceError } from './catalogue-source.ts';
-import { type ItemResult, saveResult } from './import-items.queries.ts';
-import { ACTOR, type ImportServices, type KnownItem } from './import-services.ts';
-import { aclOf } from './plan-event.ts';
+import { type ItemResult, saveResult, storable } from './import-items.queries.ts';
+import { ACTOR, DELETED_HERE, type ImportServices, type KnownItem } from './import-services.ts';
+import { aclOf, MAX_TITLE } from './plan-event.ts';
 import { planMetadata } from './plan-metadata.ts';
 import type { SourceSeries } from './source.schemas.ts';
 
@@ -32,8 +32,8 @@ export async function copySeries(
   const extended = stored
     ? new Map(stored.map(([flavor, values]) => [flavor, new Map(Object.entries(values))]))
     : planned.extended;
-  chosenIdentifier(common.set('identifier', id));
-  common.set('title', common.get('title') ?? series.title);
+  if (!chosenIdentifier(common.set('identifier', id))) throw new SourceError('It has no identifier.');
+  common.set('title', common.get('title') ?? storable(series.title, MAX_TITLE));
   const acl = aclOf(series);
   const created = parseDateTime(series.inlet?.created ?? series.created);
   if (series.created !== '' && !created) throw new SourceError(`Its time of creation is no date: ${series.created}.`);
@@ -45,7 +45,7 @@ export async function copySeries(
   };
   return inTransaction(database, async (trx) => {
     const locked = await trx.selectFrom('series').select('id').where('id', '=', id).forUpdate().executeTakeFirst();
-    if (locked && !theirs) {
+    if (!theirs) {
       const refusal = skipReason(await seriesVersion(trx, id), known);
       if (refusal !== undefined) return { state: 'skipped', reason: refusal };
     }
@@ -72,6 +72,7 @@ export async function copySeries(
 }
 
 function skipReason(version: string | undefined, known: KnownItem): string | undefined {
+  if (version === undefined) return known.version === null ? undefined : DELETED_HERE;
   if (known.version === null) return 'A series with this identifier exists here. Run with --theirs to overwrite it.';
   if (version === known.version) return undefined;
   return 'It was changed here since it was copied. Run with --theirs to overwrite it.';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 
 export type ItemKind = 'series' | 'event';
 export type ItemState = 'pending' | 'copied' | 'failed' | 'skipped';
@@ -62,15 +63,33 @@ export async function noteActivity(
     .execute();
 }
 
-/** Notes that a pass has found an item at the source. @returns what is known about it */
+/**
+ * Notes that a pass has found an item at the source.
+ *
+ * @returns what is known about it; `foundIn` is the pass that found it before
+ */
 export async function noteFound(database: Queryable, key: ItemKey, pass: number, title: string) {
   const { sourceId: source_id, kind, id } = key;
-  return database
-    .insertInto('import_items')
-    .values({ source_id, kind, id, title, state: 'pending', pass })
-    .onConflict((same) => same.columns(['source_id', 'kind', 'id']).doUpdateSet({ pass, title }))
-    .returning(['state', 'copied', 'version', 'reason'])
-    .executeTakeFirstOrThrow();
+  const { rows } = await sql<{ copied: string | null; version: string | null; foundIn: number | null }>`
+    INSERT INTO import_items AS item (source_id, kind, id, title, state, pass)
+    VALUES (${source_id}, ${kind}, ${id}, ${storable(title, MAX_TITLE)}, 'pending', ${pass})
+    ON CONFLICT (source_id, kind, id) DO UPDATE SET pass = EXCLUDED.pass, title = EXCLUDED.title
+    RETURNING copied, version, (SELECT before.pass FROM import_items AS before
+      WHERE before.source_id = item.source_id AND before.kind = item.kind AND before.id = item.id) AS "foundIn"`.execute(
+    database,
+  );
+  const [found] = rows;
+  if (!found) throw new Error('An item that was written is not returned.');
+  return found;
+}
+
+const MAX_TITLE = 300;
+const MAX_SENTENCE = 2000;
+const MAX_NOTES = 100;
+
+/** Returns text of a source as the database and terminals can show it, without control characters. */
+export function storable(text: string, length: number): string {
+  return excerpt(text, length).replaceAll(/\p{Cc}/gu, ' ');
 }
 
 /** The outcome of an item. */
@@ -94,7 +113,10 @@ export async function saveResult(
 ): Promise<void> {
   await db
     .updateTable('import_items')
-    .set({ ...result, reason, ...(notes && { notes: [...notes] }), changed_at: sql<Date>`now()` })
+    .set({
+      ...{ ...result, reason: storable(reason, MAX_SENTENCE), changed_at: sql<Date>`now()` },
+      ...(notes && { notes: notes.slice(0, MAX_NOTES).map((note) => storable(note, MAX_SENTENCE)) }),
+    })
     .where('source_id', '=', sourceId)
     .where('kind', '=', kind)
     .where('id', '=', id)

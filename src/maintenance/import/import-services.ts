@@ -20,3 +20,6 @@ export interface KnownItem {
 
 /** The actor of changes in the log. */
 export const ACTOR = 'import';
+
+/** The reason why an item is not copied again. */
+export const DELETED_HERE = 'It was deleted here since it was copied. Run with --theirs to copy it again.';

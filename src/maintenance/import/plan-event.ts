@@ -1,4 +1,5 @@
 import { type AclEntry, StrictAcl } from '#access/acl/acl.ts';
+import { isName } from '#capture/agents/agent-names.ts';
 import type { RecordingState } from '#capture/states/recording-state.ts';
 import { chosenIdentifier, newEventColumns } from '#catalogue/events/event-columns.ts';
 import type { NewDocument } from '#catalogue/events/event-files.ts';
@@ -9,6 +10,7 @@ import { parseDateTime, parseDuration } from '#metadata/date-time.ts';
 import { DEFAULT_WORKFLOW } from '#processing/load-definitions.ts';
 import type { Processing } from '#processing/processing-request.ts';
 import { SourceError } from './catalogue-source.ts';
+import { storable } from './import-items.queries.ts';
 import { type PlannedFiles, planFiles } from './plan-files.ts';
 import { planMetadata } from './plan-metadata.ts';
 import type { SourceEvent, SourceTrack } from './source.schemas.ts';
@@ -37,6 +39,8 @@ export interface PlannedSchedule {
   processing: Processing;
 }
 
+/** In characters; longer ones do not fit into an index. */
+export const MAX_TITLE = 500;
 const SETTLED = ['', 'SUCCEEDED', 'FAILED', 'STOPPED'];
 
 /** Returns why an event cannot be copied now; undefined if it can. */
@@ -47,29 +51,39 @@ export function waitingReason({ processing_state }: SourceEvent): string | undef
     : 'It is being processed at the source.';
 }
 
+interface PlanParts {
+  catalogs: CatalogSet;
+  /** The name of the source. */
+  source: string;
+  now: Date;
+  /** Identifiers of files and publications that other events have here. */
+  taken?: ReadonlySet<string>;
+}
+
 /**
  * Plans the copy of an event. Everything that the source tells is kept; what cannot be kept is noted.
  *
- * @param source the name of the source
  * @throws {HttpError | SourceError} if the event cannot be kept under its identifier or with its access control list
  */
 export function planEvent(
   event: SourceEvent,
   tracks: readonly SourceTrack[],
-  { catalogs: set, source, now }: { catalogs: CatalogSet; source: string; now: Date },
+  { catalogs: set, source, now, taken }: PlanParts,
 ): EventPlan {
   const { identifier: id } = event;
   const metadata = planMetadata(event.metadata, set);
   const { common: values } = metadata;
-  chosenIdentifier(values.set('identifier', id));
-  values.set('title', values.get('title') ?? event.title).set('isPartOf', event.is_part_of);
+  if (!chosenIdentifier(values.set('identifier', id))) throw new SourceError('It has no identifier.');
+  const title = storable(event.title, MAX_TITLE);
+  values.set('title', values.get('title') ?? title).set('isPartOf', event.is_part_of);
   for (const [name, value] of [
     ['startDate', event.start],
     ['created', event.created],
   ] as const) {
     if (textIn(values, name) === '') values.set(name, parseDateTime(value) ? value : '');
   }
-  const files = planFiles(event, tracks, source);
+  const schedule = scheduleOf(event);
+  const files = planFiles(event, tracks, source, taken);
   return {
     ...files,
     id,
@@ -82,9 +96,13 @@ export function planEvent(
     catalogs: metadata.extended,
     acl: aclOf(event),
     ownAcl: true,
-    schedule: scheduleOf(event),
+    schedule,
     documents: [],
-    notes: [...metadata.notes, ...files.notes],
+    notes: [
+      ...metadata.notes,
+      ...files.notes,
+      ...(!schedule && event.scheduling?.agent_id ? ['Its schedule has no valid agent or no valid period.'] : []),
+    ],
   };
 }
 
@@ -111,9 +129,16 @@ const RECORDING_STATES: Readonly<Record<string, RecordingState>> = {
 
 function scheduleOf({ scheduling, status }: SourceEvent): PlannedSchedule | undefined {
   const [start, end] = [scheduling?.start, scheduling?.end].map((text) => parseDateTime(text ?? ''));
-  if (!scheduling?.agent_id || !start || !end || end <= start) return undefined;
+  if (!scheduling?.agent_id || !isName(scheduling.agent_id) || !start || !end || end <= start) return undefined;
   const recordingState = RECORDING_STATES[status.split('.').at(-1) ?? ''] ?? 'upload_finished';
   // The External API does not show the workflow of a scheduled recording.
   const processing = { workflow: DEFAULT_WORKFLOW, configuration: {} };
-  return { agentId: scheduling.agent_id, start, end, inputs: scheduling.inputs ?? [], recordingState, processing };
+  return {
+    agentId: scheduling.agent_id,
+    start,
+    end,
+    inputs: (scheduling.inputs ?? []).filter(isName),
+    recordingState,
+    processing,
+  };
 }

@@ -86,9 +86,15 @@ export interface PlannedFiles {
  * best published file of each flavor becomes a track. Files keep their identifiers if these are UUIDs.
  *
  * @param source the name of the source, from which other identifiers are derived
+ * @param others identifiers that other events have here
  */
-export function planFiles(event: SourceEvent, tracks: readonly SourceTrack[], source: string): PlannedFiles {
-  const taken = new Set<string>();
+export function planFiles(
+  event: SourceEvent,
+  tracks: readonly SourceTrack[],
+  source: string,
+  others: ReadonlySet<string> = new Set(),
+): PlannedFiles {
+  const taken = new Set(others);
   const identify = (id: string, ...place: string[]) => {
     const own =
       isUuid(id) && !taken.has(id.toLowerCase()) ? id.toLowerCase() : uuidOf(source, event.identifier, ...place, id);
@@ -104,6 +110,13 @@ export function planFiles(event: SourceEvent, tracks: readonly SourceTrack[], so
   const all = planned.length > 0 ? planned : bestFiles(publications, identify);
   for (const { elements } of publications) relateToTracks(elements, all);
   return { tracks: all, publications, attachments: [], notes };
+}
+
+/** Returns the identifiers of an event's files and publications that are UUIDs. */
+export function uuidsIn({ publications }: SourceEvent, tracks: readonly SourceTrack[]): string[] {
+  const elements = publications.flatMap(({ media, attachments, metadata }) => [...media, ...attachments, ...metadata]);
+  const all = [...tracks.map(({ identifier }) => identifier), ...[...publications, ...elements].map(({ id }) => id)];
+  return all.filter(isUuid).map((id) => id.toLowerCase());
 }
 
 type Identify = (id: string, ...place: string[]) => string;
@@ -128,24 +141,29 @@ interface SourceFileJson extends Pick<SourceTrack, 'flavor' | 'tags' | 'size' | 
   mediatype: string;
 }
 
-const CHECKSUM = /^([0-9a-f]{32,128}) \((md5|sha1|sha-1|sha256|sha-256|sha512|sha-512)\)$/i;
+const CHECKSUM = /^([0-9a-f]{32,128}) \((md5|sha1|sha256|sha512)\)$/;
+/** In hexadecimal digits. */
+const CHECKSUM_LENGTHS: Record<string, number> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 };
 const FLAVOR = /^[^/]+\/[^/]+$/;
+/** As headers can carry it. */
+const MEDIATYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(;[\x20-\x7e]{0,200})?$/;
+
+/** Returns a media type of the source, or another one if that is none. */
+const mediatypeOr = (mediatype: string, otherwise: string) => (MEDIATYPE.test(mediatype) ? mediatype : otherwise);
 
 export function fileOf({ url, flavor, mediatype, tags, size, checksum }: SourceFileJson, id: string): PlannedFile {
   const path = pathOf(url);
-  const [, hex = '', algorithm = ''] = CHECKSUM.exec(checksum) ?? [];
+  const [, hex = '', algorithm = ''] = CHECKSUM.exec(checksum.toLowerCase().replace('sha-', 'sha')) ?? [];
   return {
     id,
     url,
     path,
     filename: safeFilename(decodePath(path.split('/').at(-1) ?? ''), 'file'),
     flavor: FLAVOR.test(flavor) ? flavor : 'unknown/unknown',
-    mediatype: mediatype || 'application/octet-stream',
+    mediatype: mediatypeOr(mediatype, 'application/octet-stream'),
     tags,
     size: size !== null && size !== undefined && size >= 0 ? size : undefined,
-    checksum: hex
-      ? { algorithm: algorithm.toLowerCase().replace('-', '') as 'md5', hex: hex.toLowerCase() }
-      : undefined,
+    checksum: hex.length === CHECKSUM_LENGTHS[algorithm] ? { algorithm: algorithm as 'md5', hex } : undefined,
   };
 }
 
@@ -217,7 +235,7 @@ function plannedPublication(
     ...planned,
     madeFrom: ref ? all.find(({ sourceId }) => ref === `track:${sourceId}`)?.planned.id : undefined,
   }));
-  return { id, channel, mediatype: mediatype || 'text/html', elements };
+  return { id, channel, mediatype: mediatypeOr(mediatype, 'text/html'), elements };
 }
 
 type PlannedElementJson = SourcePublication['metadata'][number] &

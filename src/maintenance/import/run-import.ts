@@ -17,6 +17,7 @@ import {
   noteFound,
   notFoundIn,
   saveResult,
+  storable,
 } from './import-items.queries.ts';
 import { ACTOR, type ImportServices } from './import-services.ts';
 import { pathOf } from './plan-files.ts';
@@ -39,6 +40,8 @@ const PASSES_BEFORE_RETRY = 20;
 /** A source of which so much is missing is not believed. */
 const MOST_VANISHED = 0.1;
 const FEW = 20;
+/** Longer identifiers are refused, and do not fit into an index. */
+const MAX_ID = 500;
 
 /**
  * Copies everything of a source that is not here or has changed there: first all series, then all events. Repeats it after
@@ -72,18 +75,24 @@ async function pass(
   let copied = 0;
   let isWhole = seriesId === undefined && since === undefined;
   const handle = async <T extends Item>(kind: ItemKind, item: T, copy: Copy<T>) => {
-    const key = { sourceId, kind, id: item.identifier };
+    const key = keyOf(kind, item.identifier);
     const known = await noteFound(database, key, number, item.title);
-    const digest = digestOf(item);
-    const attempt = `${kind} ${item.identifier} ${digest}`;
-    if (purpose === 'list' || known.copied === digest || failed.has(attempt)) return;
-    const result = await outcome(() => copy(item, digest, known, services), signal);
+    // An item that moves in the list may come twice, and so do two items with one identifier.
+    if (purpose === 'list' || known.foundIn === number) return;
+    let attempt = '';
+    const result = await outcome(async () => {
+      const digest = digestOf(item);
+      attempt = `${kind} ${key.id} ${digest}`;
+      return known.copied === digest || failed.has(attempt) ? undefined : copy(item, digest, known, services);
+    }, signal);
+    if (!result) return;
     if (result.state === 'copied') copied += 1;
     else {
       await saveResult(database, key, result);
       if (result.state !== 'pending') failed.add(attempt);
     }
   };
+  const keyOf = (kind: ItemKind, id: string) => ({ sourceId, kind, id: storable(id, MAX_ID) });
   const limits = { concurrency: parallel, signal };
   const walk = async <T extends Item>(
     kind: ItemKind,
@@ -95,8 +104,9 @@ async function pass(
     const items = read({ signal, seriesId, since, onUnreadable });
     await forEachConcurrent(items, (item) => handle(kind, item, copy), limits);
     for (const [id, reason] of unreadable) {
-      await noteFound(database, { sourceId, kind, id }, number, '');
-      await saveResult(database, { sourceId, kind, id }, { state: 'failed', reason });
+      const key = keyOf(kind, id);
+      await noteFound(database, key, number, '');
+      await saveResult(database, key, { state: 'failed', reason });
     }
     isWhole &&= unreadable.length === 0;
   };
@@ -115,15 +125,34 @@ type Copy<T> = (
 ) => Promise<ItemResult>;
 
 /** Turns errors of one item into its outcome. Other errors end the import. */
-async function outcome(copy: () => Promise<ItemResult>, signal: AbortSignal): Promise<ItemResult> {
+async function outcome<T>(copy: () => Promise<ItemResult | T>, signal: AbortSignal): Promise<ItemResult | T> {
   try {
-    return await copy();
+    // Two events that name the same files may have been written concurrently: now one is seen.
+    return await copy().catch((error) => (codeOf(error) === TAKEN ? copy() : Promise.reject(error)));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ConcurrentChange) return { state: 'pending', reason: error.message };
-    if (error instanceof SourceError || error instanceof HttpError) return { state: 'failed', reason: error.message };
-    throw error;
+    const reason = faultOf(error);
+    if (reason === undefined) throw error;
+    return { state: 'failed', reason };
   }
+}
+
+/** SQLSTATE of an identifier that exists. */
+const TAKEN = '23505';
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+/** SQLSTATE: values that the database cannot store, or not twice, and values beyond its limits. */
+const UNSTORABLE = /^(22|23|54)...$/;
+
+/** Returns why one item cannot be copied; undefined for an error that concerns all: a full disk, a lost database. */
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof SourceError || error instanceof HttpError) return error.message;
+  if (!(error instanceof Error)) return undefined;
+  if (UNSTORABLE.test(codeOf(error))) return `It cannot be stored: ${error.message}.`;
+  // A value of a form that nobody has foreseen.
+  const isUnforeseen = error instanceof RangeError || error.constructor === TypeError;
+  return isUnforeseen ? `It cannot be read: ${error.message}.` : undefined;
 }
 
 /** Returns the digest of an item, without the signatures of its addresses. */
@@ -154,9 +183,13 @@ async function followDeletions(number: number, services: ImportServices): Promis
     if (!isBelievable) {
       const reason = `The source no longer shows it, nor ${vanished.length - 1} other items. Nothing was deleted here.`;
       await saveResult(database, key, { state: 'skipped', reason });
-    } else if (version === null || version === (await versionHere(kind, id, services))) {
-      if (version !== null && kind === 'series') await inTransaction(database, (trx) => removeSeries(trx, id, ACTOR));
-      if (version !== null && kind === 'event')
+      continue;
+    }
+    const here = await versionHere(kind, id, services);
+    if (version === null || here === undefined || version === here) {
+      const isOurs = version !== null && here !== undefined;
+      if (isOurs && kind === 'series') await inTransaction(database, (trx) => removeSeries(trx, id, ACTOR));
+      if (isOurs && kind === 'event')
         await removeEvent({ id, actor: ACTOR, require: async () => undefined }, { database, staging });
       await forgetItem(database, key);
       deleted += 1;

@@ -13,7 +13,7 @@ import { type ListedEvent, listedEvent, listedSeries, parseEvent, parseSeries, p
 import type { SourceEvent, SourceSeries, SourceTrack } from './source.schemas.ts';
 import { SourceConnection } from './source-connection.ts';
 import { type Outage, type RequestLimits, SourceRequests } from './source-requests.ts';
-import { type PageRequest, walkByOffset, walkByTime } from './walk.ts';
+import { LATEST, type PageRequest, walkByOffset, walkByTime } from './walk.ts';
 
 export interface ServerOptions extends Partial<RequestLimits> {
   username: string;
@@ -32,7 +32,6 @@ const DEFAULTS: RequestLimits = { concurrency: 4, requestsPerSecond: 50, idleMs:
 const PAGE = 100;
 /** Series whose details are requested before they are copied: nothing is requested while a batch is copied. */
 const SERIES_BATCH = 32;
-const LATEST = '9999-12-30T00:00:00Z';
 
 /**
  * Opens a server with the External API as a source.
@@ -284,8 +283,10 @@ const MISSING: readonly number[] = [404, 406];
 const seriesPath = (id: string, part = '') => `/api/series/${encodeURIComponent(id)}${part}`;
 const eventPath = (id: string, part = '') => `/api/events/${encodeURIComponent(id)}${part}`;
 
+const wholeSeconds = (time: Date) => `${time.toISOString().slice(0, 19)}Z`;
+
 /** Formats a period without an end, to the second. */
-const period = (from: Date) => `${from.toISOString().slice(0, 19)}Z/${LATEST}`;
+const period = (from: Date) => `${wholeSeconds(from)}/${wholeSeconds(LATEST)}`;
 
 /** Returns the message of an error about one item. @throws any other error */
 function reasonOf(error: unknown): string {

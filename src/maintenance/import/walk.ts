@@ -25,6 +25,8 @@ export interface WalkOptions<T extends ListedItem> {
 
 /** Servers refuse years that are not of four digits. */
 const EARLIEST = new Date('1000-01-01T00:00:00Z');
+/** The end of the period of each page. */
+export const LATEST = new Date('9999-12-30T00:00:00Z');
 const SECOND_MS = 1000;
 /** The reference server answers nothing beyond so many items. */
 const SEARCH_WINDOW = 16_000;
@@ -42,6 +44,7 @@ export async function* walkByTime<T extends ListedItem>(options: WalkOptions<T>)
   let offset = 0;
   let count = 0;
   const seen = new SeenItems(from);
+  if (!since) yield* walkEarly(options);
   for (;;) {
     const items = await page({ from, offset }).catch((error) => skipDeep(error, offset));
     for (const item of items ?? []) {
@@ -62,6 +65,16 @@ export async function* walkByTime<T extends ListedItem>(options: WalkOptions<T>)
   if (!since) yield* walkTimeless(options, count);
 }
 
+/** Walks the items of years that no filter by time finds because they are too early. */
+async function* walkEarly<T extends ListedItem>({ page, limit }: WalkOptions<T>): AsyncGenerator<T> {
+  for (let offset = 0; offset + limit <= SEARCH_WINDOW; offset += limit) {
+    const items = (await page({ from: undefined, offset }).catch((error) => skipDeep(error, offset))) ?? [];
+    const early = items.filter(({ time }) => time !== undefined && time < EARLIEST.getTime());
+    yield* early;
+    if (early.length < limit) return;
+  }
+}
+
 /** Returns undefined for a page that is too deep. @throws {SourceUnusable} for the first page */
 function skipDeep(error: unknown, offset: number): undefined {
   if (!(error instanceof SourceError)) throw error;
@@ -69,7 +82,7 @@ function skipDeep(error: unknown, offset: number): undefined {
 }
 
 /**
- * Walks the items without a time, which no filter by time finds and which come last.
+ * Walks the items without a time or with one that no filter by time finds because it is too late. They come last.
  *
  * @param count the number of items with a time
  */
@@ -87,7 +100,7 @@ async function* walkTimeless<T extends ListedItem>(
     if (!items)
       return onWarning(`Items without a date, if any, are not read: the list has more than ${offset} others.`);
     for (const item of items) {
-      if (item.time !== undefined || seen.has(item.id)) continue;
+      if ((item.time !== undefined && item.time < LATEST.getTime()) || seen.has(item.id)) continue;
       seen.add(item.id);
       yield item;
     }

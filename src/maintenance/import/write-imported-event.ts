@@ -5,6 +5,7 @@ import type { Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
+import { ACTIVE_STATES } from '#processing/workflow-states.ts';
 import { type GivenElement, type GivenPublication, replacePublications } from '#publications/replace-publications.ts';
 import type { CopiedFile } from './copy-files.ts';
 import { type ItemKey, type ItemResult, saveResult } from './import-items.queries.ts';
@@ -15,6 +16,8 @@ import { planStreams, type StreamPlan } from './stream-properties.ts';
 /** The state of an event here. */
 export interface Here {
   version: string;
+  /** True while a workflow processes it. */
+  isProcessed: boolean;
   hasWorkflow: boolean;
   /** The marks of its imported files that are still there, by identifier. */
   marks: Map<string, string>;
@@ -105,6 +108,9 @@ async function lockPlaces(trx: Transaction, { id, columns }: EventPlan, here: He
     .forUpdate()
     .executeTakeFirst();
   const version = locked && String(locked.archive_version);
+  const workflows = trx.selectFrom('workflows').select('id').where('event_id', '=', id);
+  if (await workflows.where('state', 'in', ACTIVE_STATES).limit(1).executeTakeFirst())
+    throw new ConcurrentChange('It is being processed here.');
   if (version !== here?.version) throw new ConcurrentChange('It was changed here while its files were copied.');
 }
 
