@@ -32,10 +32,24 @@ export async function replacePublications(
   eventId: string,
   publications: readonly GivenPublication[],
 ): Promise<void> {
-  const present = await trx.selectFrom('publications').select('channel').where('event_id', '=', eventId).execute();
-  const wanted = new Set(publications.map(({ channel }) => channel));
-  for (const { channel } of present.filter((each) => !wanted.has(each.channel))) {
-    await retractPublications(trx, { eventId, channel });
+  const kept = publications.flatMap(({ elements }) =>
+    elements.filter(({ file }) => !file).map(({ facts }) => facts.id),
+  );
+  // They may move to another publication.
+  await trx
+    .updateTable('publication_elements')
+    .set({ publication_id: null })
+    .where('event_id', '=', eventId)
+    .where('id', '=', sql<string>`ANY(${kept}::uuid[])`)
+    .execute();
+  const present = await trx
+    .selectFrom('publications')
+    .select(['id', 'channel'])
+    .where('event_id', '=', eventId)
+    .execute();
+  for (const { id, channel } of present) {
+    const stays = publications.some((each) => each.id === id && each.channel === channel);
+    if (!stays) await retractPublications(trx, { eventId, channel });
   }
   for (const publication of publications) await replacePublication(trx, eventId, publication);
 }
@@ -56,11 +70,9 @@ async function replacePublication(
     )
     .returning('id')
     .executeTakeFirstOrThrow();
-  const kept = elements.filter(({ file }) => !file).map(({ facts }) => facts.id);
   const removed = await trx
     .deleteFrom('publication_elements')
     .where('publication_id', '=', id)
-    .where('id', '<>', sql<string>`ALL(${kept}::uuid[])`)
     .returning('object_key')
     .execute();
   await releaseElements(trx, removed);

@@ -33,9 +33,16 @@ async function importFrom(up: Upkeep, server: ReferenceServer, { theirs = false 
 const json = async <T = Record<string, unknown>>(up: Upkeep, path: string) =>
   (await (await up.app.request(path)).json()) as T;
 interface Publications {
+  id: string;
   channel: string;
   media: { flavor: string; tags: string[]; url: string; mediatype: string; size: number }[];
   attachments: { flavor: string; ref: string }[];
+}
+/** Returns the publications of an event at the source, as it shows them to everyone with an account. */
+async function publicationsAt({ url }: ReferenceServer, number: number): Promise<Publications[]> {
+  const headers = { Authorization: `Basic ${Buffer.from('import:secret').toString('base64')}` };
+  const answer = await fetch(`${url}/api/events/${eventId(number)}?withpublications=true`, { headers });
+  return ((await answer.json()) as { publications: Publications[] }).publications;
 }
 const publicationsOf = (up: Upkeep, number: number) =>
   json<Publications[]>(up, `/api/events/${eventId(number)}/publications`);
@@ -110,6 +117,27 @@ test('an update replaces only what has changed, and files that are no longer pub
   const track = await up.trackOf(eventId(0));
   const left = await up.app.database.selectFrom('staging').select('object_key').execute();
   expect(left.map(({ object_key }) => object_key).sort()).toEqual(keys.filter((key) => key !== track).sort());
+});
+
+test('published files that move to another channel, or to a new publication, are kept', async () => {
+  const server = await reference({ events: 1, series: 0 });
+  const up = await openUpkeep();
+  const [player] = await publicationsAt(server, 0);
+  const media = player?.media.map((each, i) => ({ ...each, id: `f47ac10b-58cc-4372-a567-0e02b2c3d47${i}` }));
+  server.change(0, { publications: [{ ...player, media }] });
+  await importFrom(up, server);
+  const [before] = await publicationsOf(up, 0);
+  const moved = { ...player, media, channel: 'portal' };
+  for (const publication of [moved, { ...moved, id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' }]) {
+    server.change(0, { publications: [publication] });
+    await importFrom(up, server);
+    const [after] = await publicationsOf(up, 0);
+    expect(after).toMatchObject({
+      channel: 'portal',
+      media: before?.media.map(({ size, flavor }) => ({ size, flavor })),
+    });
+  }
+  expect((await publicationsOf(up, 0))[0]).toMatchObject({ id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' });
 });
 
 test('what has vanished at the source is deleted here, unless so much is missing that the account must have lost rights', async () => {
