@@ -71,6 +71,18 @@ describe('files', () => {
     ]);
   });
 
+  test('keep derived identifiers when their addresses are signed again', () => {
+    const idsOf = (signature: string) => {
+      const signed = (url: string) => `${url}?policy=a&signature=${signature}`;
+      const element = media('track-7', { url: signed('/static/a.mp4') });
+      const source = { ...track('track-1', 'presenter/source', 1), uri: signed('/assets/a.mp4') };
+      const { tracks, publications } = plan(published(element, element), [source]);
+      return [...tracks, ...publications.flatMap(({ elements }) => elements)].map(({ id }) => id);
+    };
+    expect(idsOf('first')).toEqual(idsOf('second'));
+    expect(new Set(idsOf('first')).size).toBe(3);
+  });
+
   test('know their track by flavor and duration, pictures by reference', () => {
     const picture = { ...media('i', { mediatype: 'image/jpeg', flavor: 'presenter/player+preview', ref: 'track:b' }) };
     const event = published(media('a', { duration: 1000 }), media('b', { duration: 2000 }));

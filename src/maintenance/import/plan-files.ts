@@ -96,13 +96,13 @@ export function planFiles(
 ): PlannedFiles {
   const taken = new Set(others);
   const identify = (id: string, ...place: string[]) => {
-    const own =
-      isUuid(id) && !taken.has(id.toLowerCase()) ? id.toLowerCase() : uuidOf(source, event.identifier, ...place, id);
+    let own = isUuid(id) ? id.toLowerCase() : uuidOf(source, event.identifier, ...place, id);
+    while (taken.has(own)) own = uuidOf(source, event.identifier, ...place, own);
     taken.add(own);
     return own;
   };
   const notes: string[] = [];
-  const planned = tracks.map((track) => plannedTrack(track, identify(track.identifier, 'track', track.uri)));
+  const planned = tracks.map((track) => plannedTrack(track, identify(track.identifier, 'track', pathOf(track.uri))));
   const publications = event.publications.flatMap((publication) => {
     const plan = plannedPublication(publication, identify, notes);
     return plan ? [plan] : [];
@@ -220,7 +220,7 @@ function plannedPublication(
     file.mediatype === CAPTIONS_TYPE || file.flavor.startsWith('captions/');
   const positioned = (kind: PlannedElement['kind'], files: readonly PlannedElementJson[]) =>
     files.map((file, position) => {
-      const planned = plannedElement(file, { id: identify(file.id, channel, file.url), kind, position });
+      const planned = plannedElement(file, { id: identify(file.id, channel, pathOf(file.url)), kind, position });
       return { planned, sourceId: file.id, ref: file.ref };
     });
   const all = [
