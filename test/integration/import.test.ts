@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { type CatalogueSource, SourceError } from '#maintenance/import/catalogue-source.ts';
 import { openSource } from '#maintenance/import/import-items.queries.ts';
 import { isComplete, readReport, reportLines } from '#maintenance/import/import-report.ts';
 import { runImport } from '#maintenance/import/run-import.ts';
 import { openServer } from '#maintenance/import/server-source.ts';
+import { untilOneWaits } from '../support/lock-waits.ts';
 import { insertEvent } from '../support/publication.ts';
 import type { EventFault } from '../support/reference-catalogue.ts';
 import { eventId, kindOf, seriesId } from '../support/reference-catalogue.ts';
@@ -16,13 +18,27 @@ async function reference(options: ReferenceOptions = {}): Promise<ReferenceServe
   return server;
 }
 
+const WORKFLOW = {
+  definition: 'fast',
+  title: '',
+  configuration: '{}',
+  state: 'SUCCEEDED',
+  creator: 'admin',
+  request_id: '',
+};
+
 /** Imports without the pauses and limits of the command. @returns the lines of its report, and whether it is complete */
-async function importFrom(up: Upkeep, server: ReferenceServer, { theirs = false } = {}) {
+async function importFrom(
+  up: Upkeep,
+  server: ReferenceServer,
+  { theirs = false, more = {} }: { theirs?: boolean; more?: Partial<CatalogueSource> } = {},
+) {
   const { config, catalogs, staging } = up.app.context;
   const { database, storage } = up.app;
   const { signal } = new AbortController();
   const limits = { requestsPerSecond: 200, retryMs: 1 };
   const source = await openServer(server.url, { username: 'import', password: 'secret', ...limits, signal });
+  Object.assign(source, more);
   const sourceId = await openSource(database, source.name);
   const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal, retryMs: 1 };
   await runImport({ parallel: 4, follow: false }, { ...services, gapMs: config.scheduling.minGapMs });
@@ -151,7 +167,45 @@ test('what has vanished at the source is deleted here, unless so much is missing
   for (let number = 3; number < 40; number++) server.delete(number);
   const { lines } = await importFrom(up, server);
   expect(await count()).toBe(58);
-  expect(lines).toContainEqual(expect.stringContaining('The source no longer shows it, nor 36 other items.'));
+  expect(lines).toContainEqual(
+    expect.stringContaining('The source no longer lists 37 of 58 items, among them this one.'),
+  );
+});
+
+test('what has vanished at the source stays if the source does not say so, or if it is more than half of all', async () => {
+  const server = await reference({ events: 3, series: 0 });
+  const up = await openUpkeep();
+  await importFrom(up, server);
+  const count = async () => (await json<unknown[]>(up, '/api/events')).length;
+  server.delete(0);
+  const findEvent = () => Promise.reject(new SourceError('It cannot be read.'));
+  const { lines } = await importFrom(up, server, { more: { findEvent } });
+  expect(lines).toContainEqual(expect.stringMatching(`^event ${eventId(0)} .*: failed. It cannot be read.`));
+  server.delete(1);
+  await importFrom(up, server);
+  expect(await count()).toBe(3);
+});
+
+test('an event that is changed or processed here while it is deleted at the source stays', async () => {
+  const server = await reference({ events: 10, series: 0 });
+  const up = await openUpkeep();
+  const { database } = up.app;
+  await importFrom(up, server);
+  for (const number of [0, 1]) server.delete(number);
+  await database
+    .insertInto('workflows')
+    .values({ ...WORKFLOW, event_id: eventId(1) })
+    .execute();
+  let importing: ReturnType<typeof importFrom> | undefined;
+  await database.transaction().execute(async (trx) => {
+    const event = trx.updateTable('events').set((eb) => ({ archive_version: eb('archive_version', '+', 1) }));
+    await event.where('id', '=', eventId(0)).execute();
+    importing = importFrom(up, server);
+    await untilOneWaits(database);
+  });
+  const reason = 'It was deleted at the source, and changed here since it was copied.';
+  expect((await importing)?.lines.filter((line) => line.includes(reason))).toHaveLength(2);
+  expect(await json<unknown[]>(up, '/api/events')).toHaveLength(10);
 });
 
 test('an event that is being processed at the source waits', async () => {
@@ -164,6 +218,49 @@ test('an event that is being processed at the source waits', async () => {
   });
   server.change(1, { processing_state: 'SUCCEEDED' });
   expect(await importFrom(up, server)).toMatchObject({ isComplete: true });
+});
+
+test('an event that could not be read for a time is complete again', async () => {
+  const faults: (EventFault | undefined)[] = [];
+  const server = await reference({ events: 2, series: 0, faultOf: (number) => faults[number] });
+  const up = await openUpkeep();
+  await importFrom(up, server);
+  faults[1] = 'broken';
+  expect(await importFrom(up, server)).toMatchObject({ isComplete: false });
+  faults[1] = undefined;
+  expect(await importFrom(up, server)).toMatchObject({ isComplete: true });
+});
+
+test('a recording that is no longer scheduled at the source is not scheduled here', async () => {
+  const server = await reference({ events: 7, series: 0 });
+  const up = await openUpkeep();
+  await importFrom(up, server);
+  server.change(6, { scheduling: {}, status: 'EVENTS.EVENTS.STATUS.PROCESSED', processing_state: 'SUCCEEDED' });
+  await importFrom(up, server);
+  const { status, scheduling } = await json(up, `/api/events/${eventId(6)}?withscheduling=true`);
+  expect({ status, scheduling }).toEqual({ status: 'EVENTS.EVENTS.STATUS.PROCESSED', scheduling: {} });
+});
+
+test('what was changed or deleted here is as at the source again with --theirs', async () => {
+  const server = await reference({ events: 2, series: 1 });
+  const up = await openUpkeep();
+  await importFrom(up, server);
+  const titles = async () =>
+    (await json<{ title: string }[]>(up, '/api/events?sort=date:ASC')).map(({ title }) => title);
+  const before = await titles();
+  const form = new FormData();
+  form.set('metadata', JSON.stringify([{ id: 'title', value: 'Changed here' }]));
+  const path = `/api/events/${eventId(0)}/metadata?type=dublincore/episode`;
+  expect((await up.app.request(path, { method: 'PUT', body: form })).ok).toBe(true);
+  for (const gone of [`/api/events/${eventId(1)}`, `/api/series/${seriesId(0)}`])
+    expect((await up.app.request(gone, { method: 'DELETE' })).ok).toBe(true);
+  server.change(1, { archive_version: 7 });
+  const { lines } = await importFrom(up, server);
+  expect(lines).toContainEqual(expect.stringContaining('skipped. It was deleted here since it was copied.'));
+  expect(await titles()).toEqual(['Changed here']);
+  expect(await importFrom(up, server, { theirs: true })).toMatchObject({ isComplete: true });
+  expect(await titles()).toEqual(before);
+  expect((await up.app.request(`/api/series/${seriesId(0)}`)).status).toBe(200);
 });
 
 test('an event that exists here is left alone, and overwritten with --theirs', async () => {

@@ -87,6 +87,12 @@ export async function lockAgentOf(trx: Transaction, eventId: string): Promise<vo
     FOR NO KEY UPDATE`.execute(trx);
 }
 
+/** Removes the schedule of a locked event, if it has one. The event is written afterwards, in the same transaction. */
+export async function removeSchedule(trx: Transaction, eventId: string): Promise<void> {
+  await lockAgentOf(trx, eventId);
+  await trx.deleteFrom('schedules').where('event_id', '=', eventId).execute();
+}
+
 /** Inserts schedules before their events, in the same transaction. @throws {ScheduleOverlap} */
 export async function insertSchedules(trx: Transaction, schedules: NewSchedules): Promise<void> {
   const { agentId, inputs, occurrences, processing, gapMs, recordingState = '', allowConflict = false } = schedules;

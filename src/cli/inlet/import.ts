@@ -168,7 +168,9 @@ async function copyFrom(
     showTotals(await importTotals(database, sourceId), progress);
   };
   const activity = setInterval(() => void tell().catch(() => undefined), ACTIVITY_MS);
-  const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal };
+  const onDeleted = (kind: string, id: string) =>
+    print(`${kind} ${id}: deleted here, because it was deleted at the source.`);
+  const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal, onDeleted };
   try {
     await runImport(choice, { ...services, gapMs: config.scheduling.minGapMs });
     if (prepare) {

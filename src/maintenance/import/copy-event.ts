@@ -5,12 +5,13 @@ import { ACTIVE_STATES } from '#processing/workflow-states.ts';
 import { SourceError } from './catalogue-source.ts';
 import { copyFile } from './copy-files.ts';
 import type { ItemResult } from './import-items.queries.ts';
-import { ACTOR, DELETED_HERE, type ImportServices, type KnownItem } from './import-services.ts';
+import { type ImportServices, type KnownItem, skipReason } from './import-services.ts';
 import { type EventPlan, planEvent, waitingReason } from './plan-event.ts';
 import { withExtras } from './plan-extras.ts';
 import { isPlaylist, type PlannedFile, planFiles, uuidsIn } from './plan-files.ts';
 import type { SourceEvent } from './source.schemas.ts';
-import { type Copies, type Here, markOf, writeImportedEvent } from './write-imported-event.ts';
+import { type Copies, EVENT_VERSION, type Here, markOf, writeImportedEvent } from './write-imported-event.ts';
+
 /**
  * Copies an event, or brings the copy up to date. Files that are here already are not copied again. What the source cannot
  * deliver is missing in the copy, and told as the reason why it failed.
@@ -28,7 +29,7 @@ export async function copyEvent(
   if (waiting !== undefined) return { state: 'pending', reason: waiting };
   const { source, database, sourceId, theirs } = services;
   const here = await findHere(database, event.identifier, sourceId);
-  const refusal = theirs ? undefined : skipReason(here, known);
+  const refusal = theirs ? undefined : skipReason('event', here?.version, known);
   if (refusal !== undefined) return { state: 'skipped', reason: refusal };
   if (here?.isProcessed) return { state: 'pending', reason: 'It is being processed here.' };
   const tracks = await source.tracks(event.identifier);
@@ -64,15 +65,9 @@ async function idsElsewhere(database: Database, eventId: string, ids: readonly s
 }
 
 async function findHere(database: Database, id: string, sourceId: number): Promise<Here | undefined> {
-  const { rows } = await sql<{
-    version: string;
-    isProcessed: boolean;
-    hasWorkflow: boolean;
-    marks: Record<string, string>;
-  }>`
-    SELECT archive_version::text AS version,
-      EXISTS (SELECT FROM workflows WHERE event_id = events.id AND state = ANY(${ACTIVE_STATES})) AS "isProcessed", EXISTS (SELECT FROM workflows
-        WHERE event_id = events.id AND workflows.creator <> ${ACTOR}) AS "hasWorkflow",
+  const { rows } = await sql<{ version: string; isProcessed: boolean; marks: Record<string, string> }>`
+    SELECT ${EVENT_VERSION} AS version,
+      EXISTS (SELECT FROM workflows WHERE event_id = events.id AND state = ANY(${ACTIVE_STATES})) AS "isProcessed",
       coalesce((SELECT jsonb_object_agg(file_id, mark) FROM import_files AS f
         WHERE f.event_id = events.id AND f.source_id = ${sourceId} AND (
           EXISTS (SELECT FROM tracks WHERE tracks.id = file_id AND tracks.event_id = events.id)
@@ -81,13 +76,6 @@ async function findHere(database: Database, id: string, sourceId: number): Promi
     FROM events WHERE id = ${id}`.execute(database);
   const [found] = rows;
   return found && { ...found, marks: new Map(Object.entries(found.marks)) };
-}
-
-function skipReason(here: Here | undefined, known: KnownItem): string | undefined {
-  if (!here) return known.version === null ? undefined : DELETED_HERE;
-  if (known.version === null) return 'An event with this identifier exists here. Run with --theirs to overwrite it.';
-  if (here.version === known.version && !here.hasWorkflow) return undefined;
-  return 'It was changed here since it was copied. Run with --theirs to overwrite it.';
 }
 
 /** Copies the files of an event that are not here. @param renewed plans a file again, with a new address */
@@ -100,12 +88,11 @@ async function copyFiles(
   const isHere = (file: PlannedFile) => here?.marks.get(file.id) === markOf(file);
   const wanted: PlannedFile[] = [...plan.tracks, ...plan.attachments];
   for (const { elements } of plan.publications) {
-    // New renditions get their properties from the playlist.
-    const isNew = elements.some((element) => element.kind === 'media' && !isHere(element));
-    for (const element of elements) {
-      if (isNew && isPlaylist(element.mediatype)) here?.marks.delete(element.id);
-      wanted.push(element);
-    }
+    const media = elements.filter(({ kind }) => kind === 'media');
+    // Renditions get their properties from the playlist and their files, which must come together.
+    const isRenewed = media.some((element) => isPlaylist(element.mediatype)) && !media.every(isHere);
+    if (isRenewed) for (const { id } of media) here?.marks.delete(id);
+    wanted.push(...elements);
   }
   try {
     for (const file of wanted) {

@@ -8,7 +8,7 @@ import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { SourceError } from './catalogue-source.ts';
 import { type ItemResult, saveResult, storable } from './import-items.queries.ts';
-import { ACTOR, DELETED_HERE, type ImportServices, type KnownItem } from './import-services.ts';
+import { ACTOR, type ImportServices, type KnownItem, skipReason } from './import-services.ts';
 import { aclOf, MAX_TITLE } from './plan-event.ts';
 import { planMetadata } from './plan-metadata.ts';
 import type { SourceSeries } from './source.schemas.ts';
@@ -45,10 +45,8 @@ export async function copySeries(
   };
   return inTransaction(database, async (trx) => {
     const locked = await trx.selectFrom('series').select('id').where('id', '=', id).forUpdate().executeTakeFirst();
-    if (!theirs) {
-      const refusal = skipReason(await seriesVersion(trx, id), known);
-      if (refusal !== undefined) return { state: 'skipped', reason: refusal };
-    }
+    const refusal = theirs ? undefined : skipReason('series', await seriesVersion(trx, id), known);
+    if (refusal !== undefined) return { state: 'skipped', reason: refusal };
     await trx
       .insertInto('series')
       .values({ ...columns, id })
@@ -69,13 +67,6 @@ export async function copySeries(
     await saveResult(trx, { sourceId, kind: 'series', id }, result);
     return result;
   });
-}
-
-function skipReason(version: string | undefined, known: KnownItem): string | undefined {
-  if (version === undefined) return known.version === null ? undefined : DELETED_HERE;
-  if (known.version === null) return 'A series with this identifier exists here. Run with --theirs to overwrite it.';
-  if (version === known.version) return undefined;
-  return 'It was changed here since it was copied. Run with --theirs to overwrite it.';
 }
 
 async function storedFlavors(trx: Transaction, id: string): Promise<string[]> {

@@ -97,7 +97,7 @@ export interface ItemResult {
   state: ItemState;
   reason?: string;
   notes?: readonly string[];
-  /** The digest of the item at the source; omitted if it was not copied. */
+  /** The digest of the item at the source; omitted if it is not here as it is there. */
   copied?: string;
   /** The version here after the copy. */
   version?: string;
@@ -105,7 +105,7 @@ export interface ItemResult {
   bytes?: number;
 }
 
-/** Stores the outcome of an item. What the result omits stays. */
+/** Stores the outcome of an item. What the result omits stays, but for the digest: the item is tried again. */
 export async function saveResult(
   db: Queryable | Transaction,
   { sourceId, kind, id }: ItemKey,
@@ -114,7 +114,7 @@ export async function saveResult(
   await db
     .updateTable('import_items')
     .set({
-      ...{ ...result, reason: storable(reason, MAX_SENTENCE), changed_at: sql<Date>`now()` },
+      ...{ copied: null, ...result, reason: storable(reason, MAX_SENTENCE), changed_at: sql<Date>`now()` },
       ...(notes && { notes: notes.slice(0, MAX_NOTES).map((note) => storable(note, MAX_SENTENCE)) }),
     })
     .where('source_id', '=', sourceId)
@@ -123,9 +123,20 @@ export async function saveResult(
     .execute();
 }
 
-/** Returns copied items that a pass has not found at the source. */
+/** An item that a pass has not found at the source. */
+export interface VanishedItem {
+  kind: ItemKind;
+  id: string;
+  /** Null if it was never copied. */
+  version: string | null;
+}
+
+/** Returns the items that a pass has not found at the source, events first, and the number of all that are missing. */
 export async function notFoundIn(database: Database, sourceId: number, pass: number) {
-  return database
+  const { rows } = await sql<{ missing: number; total: number }>`
+    SELECT count(*) FILTER (WHERE pass < ${pass})::integer AS missing, count(*)::integer AS total
+    FROM import_items WHERE source_id = ${sourceId}`.execute(database);
+  const vanished = (await database
     .selectFrom('import_items')
     .select(['kind', 'id', 'version'])
     .where('source_id', '=', sourceId)
@@ -133,7 +144,8 @@ export async function notFoundIn(database: Database, sourceId: number, pass: num
     .where('state', '<>', 'skipped')
     .orderBy('kind')
     .orderBy('id')
-    .execute() as Promise<{ kind: ItemKind; id: string; version: string | null }[]>;
+    .execute()) as VanishedItem[];
+  return { vanished, missing: rows[0]?.missing ?? 0, total: rows[0]?.total ?? 0 };
 }
 
 /** Forgets an item that no longer exists at the source. */

@@ -1,6 +1,7 @@
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { CopyServices } from './copy-files.ts';
+import type { ItemKind } from './import-items.queries.ts';
 
 export interface ImportServices extends CopyServices {
   sourceId: number;
@@ -10,6 +11,8 @@ export interface ImportServices extends CopyServices {
   gapMs: number;
   /** True to overwrite what was changed here. */
   theirs: boolean;
+  /** Called for each item that was deleted here, because it was deleted at the source. */
+  onDeleted?: (kind: ItemKind, id: string) => void;
 }
 
 /** An item as an earlier run has left it. */
@@ -18,8 +21,20 @@ export interface KnownItem {
   version: string | null;
 }
 
+/**
+ * Returns why an item here must not be overwritten; undefined if it may be.
+ *
+ * @param here the version here; undefined if the item does not exist here
+ */
+export function skipReason(kind: ItemKind, here: string | undefined, { version }: KnownItem): string | undefined {
+  if (version === (here ?? null)) return undefined;
+  if (version === null) return `${STARTS[kind]} with this identifier exists here. Run with --theirs to overwrite it.`;
+  return here === undefined
+    ? 'It was deleted here since it was copied. Run with --theirs to copy it again.'
+    : 'It was changed here since it was copied. Run with --theirs to overwrite it.';
+}
+
+const STARTS: Record<ItemKind, string> = { event: 'An event', series: 'A series' };
+
 /** The actor of changes in the log. */
 export const ACTOR = 'import';
-
-/** The reason why an item is not copied again. */
-export const DELETED_HERE = 'It was deleted here since it was copied. Run with --theirs to copy it again.';

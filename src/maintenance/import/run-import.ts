@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeEvent } from '#catalogue/events/delete-event.ts';
 import { removeSeries } from '#catalogue/series/series-queries.ts';
+import type { Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { forEachConcurrent } from '../concurrency.ts';
@@ -12,17 +13,19 @@ import {
   beginPass,
   forgetItem,
   hasItems,
+  type ItemKey,
   type ItemKind,
   type ItemResult,
   noteFound,
   notFoundIn,
   saveResult,
   storable,
+  type VanishedItem,
 } from './import-items.queries.ts';
-import { ACTOR, type ImportServices } from './import-services.ts';
+import { ACTOR, type ImportServices, type KnownItem } from './import-services.ts';
 import { pathOf } from './plan-files.ts';
 import type { SourceEvent, SourceSeries } from './source.schemas.ts';
-import { ConcurrentChange } from './write-imported-event.ts';
+import { ConcurrentChange, eventVersion } from './write-imported-event.ts';
 
 export interface ImportChoice extends Omit<SourceChoice, 'signal' | 'onUnreadable'> {
   /** The number of items that are copied concurrently. */
@@ -37,7 +40,7 @@ const LONG_PASS_MS = 600_000;
 const FOLLOW_MS = 10_000;
 /** After so many passes, what has failed is tried again. */
 const PASSES_BEFORE_RETRY = 20;
-/** A source of which so much is missing is not believed. */
+/** A source of which a larger share is missing is not believed, but for a few items. */
 const MOST_VANISHED = 0.1;
 const FEW = 20;
 /** Longer identifiers are refused, and do not fit into an index. */
@@ -83,7 +86,8 @@ async function pass(
     const result = await outcome(async () => {
       const digest = digestOf(item);
       attempt = `${kind} ${key.id} ${digest}`;
-      return known.copied === digest || failed.has(attempt) ? undefined : copy(item, digest, known, services);
+      if (failed.has(attempt) || (await isCurrent(key, digest, known, services))) return undefined;
+      return copy(item, digest, known, services);
     }, signal);
     if (!result) return;
     if (result.state === 'copied') copied += 1;
@@ -117,12 +121,7 @@ async function pass(
 }
 
 type Item = SourceSeries | SourceEvent;
-type Copy<T> = (
-  item: T,
-  digest: string,
-  known: { copied: string | null; version: string | null },
-  services: ImportServices,
-) => Promise<ItemResult>;
+type Copy<T> = (item: T, digest: string, known: KnownItem, services: ImportServices) => Promise<ItemResult>;
 
 /** Turns errors of one item into its outcome. Other errors end the import. */
 async function outcome<T>(copy: () => Promise<ItemResult | T>, signal: AbortSignal): Promise<ItemResult | T> {
@@ -164,45 +163,66 @@ export function digestOf(item: Item): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Deletes what was deleted at the source, unless it was changed here or so much is missing that an account must have lost rights. */
-async function followDeletions(number: number, services: ImportServices): Promise<number> {
-  const { database, source, sourceId, staging } = services;
-  const vanished = await notFoundIn(database, sourceId, number);
-  if (vanished.length === 0) return 0;
-  const { total } = await database
-    .selectFrom('import_items')
-    .select((eb) => eb.fn.countAll<string>().as('total'))
-    .where('source_id', '=', sourceId)
-    .executeTakeFirstOrThrow();
-  const isBelievable = vanished.length <= Math.max(FEW, Number(total) * MOST_VANISHED);
+/** Returns true for an item that was copied as it is at the source; with `theirs`, only if it was not changed here since. */
+async function isCurrent(
+  { kind, id }: ItemKey,
+  digest: string,
+  known: KnownItem,
+  { database, theirs }: ImportServices,
+): Promise<boolean> {
+  return known.copied === digest && (!theirs || known.version === (await VERSIONS[kind](database, id)));
+}
+
+const VERSIONS = { series: seriesVersion, event: eventVersion };
+
+/**
+ * Deletes what was deleted at the source, unless it was changed here or so much is missing that an account must have lost
+ * rights.
+ *
+ * @returns the number of items that vanished
+ */
+async function followDeletions(pass: number, services: ImportServices): Promise<number> {
+  const { database, sourceId, signal } = services;
+  const { vanished, missing, total } = await notFoundIn(database, sourceId, pass);
+  const isBelievable = missing <= Math.min(total / 2, Math.max(FEW, total * MOST_VANISHED));
+  const doubt = `The source no longer lists ${missing} of ${total} items, among them this one. Nothing was deleted here.`;
   let deleted = 0;
-  for (const { kind, id, version } of vanished) {
-    const key = { sourceId, kind, id };
-    const found = kind === 'series' ? await source.findSeries(id) : await source.findEvent(id);
-    if (found) continue;
-    if (!isBelievable) {
-      const reason = `The source no longer shows it, nor ${vanished.length - 1} other items. Nothing was deleted here.`;
-      await saveResult(database, key, { state: 'skipped', reason });
-      continue;
-    }
-    const here = await versionHere(kind, id, services);
-    if (version === null || here === undefined || version === here) {
-      const isOurs = version !== null && here !== undefined;
-      if (isOurs && kind === 'series') await inTransaction(database, (trx) => removeSeries(trx, id, ACTOR));
-      if (isOurs && kind === 'event')
-        await removeEvent({ id, actor: ACTOR, require: async () => undefined }, { database, staging });
-      await forgetItem(database, key);
-      deleted += 1;
-    } else {
-      const reason = 'It was deleted at the source, and changed here since it was copied.';
-      await saveResult(database, key, { state: 'skipped', reason });
-    }
+  for (const item of vanished) {
+    const follow = () => followDeletion(item, isBelievable ? undefined : doubt, services);
+    const result = await outcome(follow, signal);
+    if (result === 'deleted') deleted += 1;
+    else if (result) await saveResult(database, { sourceId, ...item }, result);
   }
   return deleted;
 }
 
-async function versionHere(kind: ItemKind, id: string, { database }: ImportServices): Promise<string | undefined> {
-  if (kind === 'series') return seriesVersion(database, id);
-  const event = database.selectFrom('events').select('archive_version').where('id', '=', id);
-  return (await event.executeTakeFirst())?.archive_version.toString();
+/** Follows one deletion. @returns undefined if the source still has the item */
+async function followDeletion(
+  { kind, id, version }: VanishedItem,
+  doubt: string | undefined,
+  services: ImportServices,
+): Promise<ItemResult | 'deleted' | undefined> {
+  const { database, source, sourceId, staging, onDeleted } = services;
+  const found = kind === 'series' ? await source.findSeries(id) : await source.findEvent(id);
+  if (found) return undefined;
+  if (doubt !== undefined) return { state: 'skipped', reason: doubt };
+  const here = await VERSIONS[kind](database, id);
+  if (version !== null && here !== undefined) {
+    const reason = 'It was deleted at the source, and changed here since it was copied.';
+    if (here !== version) return { state: 'skipped', reason };
+    const require = async (trx: Transaction) => {
+      if ((await VERSIONS[kind](trx, id)) !== version) throw new ConcurrentChange(reason);
+    };
+    if (kind === 'event') await removeEvent({ id, actor: ACTOR, require }, { database, staging });
+    else {
+      await inTransaction(database, async (trx) => {
+        await trx.selectFrom('series').select('id').where('id', '=', id).forUpdate().execute();
+        await require(trx);
+        await removeSeries(trx, id, ACTOR);
+      });
+    }
+    onDeleted?.(kind, id);
+  }
+  await forgetItem(database, { sourceId, kind, id });
+  return 'deleted';
 }

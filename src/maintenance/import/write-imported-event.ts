@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { removeSchedule } from '#capture/schedules/write-schedules.ts';
 import { insertDocuments, isMedia as isRecording, type NewTrack } from '#catalogue/events/event-files.ts';
 import { EVENT_PARTS, type EventWrite, writeEvents } from '#catalogue/events/write-events.ts';
-import type { Transaction } from '#platform/database/kysely.ts';
+import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
@@ -13,12 +14,12 @@ import { ACTOR, type ImportServices } from './import-services.ts';
 import type { EventPlan } from './plan-event.ts';
 import type { PlannedElement, PlannedFile, PlannedPublication } from './plan-files.ts';
 import { planStreams, type StreamPlan } from './stream-properties.ts';
+
 /** The state of an event here. */
 export interface Here {
   version: string;
   /** True while a workflow processes it. */
   isProcessed: boolean;
-  hasWorkflow: boolean;
   /** The marks of its imported files that are still there, by identifier. */
   marks: Map<string, string>;
 }
@@ -64,6 +65,7 @@ export async function writeImportedEvent(
   const objectKeys = files.flatMap(({ id }) => copies.files.get(id)?.objectKey ?? []);
   return inTransaction(services.database, async (trx) => {
     await lockPlaces(trx, plan, here);
+    if (!plan.schedule) await removeSchedule(trx, plan.id);
     await writeEvents(trx, await eventWrite(trx, plan, { here, copies }, services));
     await writeTracks(trx, plan, copies);
     await writeAttachments(trx, plan, copies);
@@ -71,9 +73,9 @@ export async function writeImportedEvent(
     await replacePublications(trx, plan.id, publications);
     await services.staging.commit(trx, objectKeys);
     await rememberFiles(trx, key, files);
-    const { archive_version, bytes } = await trx
+    const { version, bytes } = await trx
       .selectFrom('events')
-      .select('archive_version')
+      .select(EVENT_VERSION.as('version'))
       .select(
         sql<number>`((SELECT coalesce(sum(size), 0) FROM tracks WHERE event_id = events.id)
         + (SELECT coalesce(sum(size), 0) FROM publication_elements WHERE event_id = events.id))::float8`.as('bytes'),
@@ -81,7 +83,7 @@ export async function writeImportedEvent(
       .where('id', '=', plan.id)
       .executeTakeFirstOrThrow();
     const { failures } = copies;
-    const written = { notes, version: String(archive_version), files: files.length, bytes };
+    const written = { notes, version, files: files.length, bytes };
     const result: ItemResult =
       failures.length > 0
         ? { state: 'failed', reason: failures.join(' '), ...written }
@@ -89,6 +91,16 @@ export async function writeImportedEvent(
     await saveResult(trx, key, result);
     return result;
   });
+}
+
+/** The version of an event: other edits and workflows than those of the import change it. */
+export const EVENT_VERSION = sql<string>`concat_ws('.', archive_version,
+  (SELECT max(id) FROM workflows WHERE event_id = events.id AND creator <> ${ACTOR}))`;
+
+/** Returns the version of an event here; undefined if it does not exist. */
+export async function eventVersion(db: Queryable, id: string): Promise<string | undefined> {
+  const event = db.selectFrom('events').select(EVENT_VERSION.as('version')).where('id', '=', id);
+  return (await event.executeTakeFirst())?.version;
 }
 
 /** The event was changed here while its files were copied. */
@@ -101,17 +113,12 @@ async function lockPlaces(trx: Transaction, { id, columns }: EventPlan, here: He
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx);
   await sql`SELECT FROM series WHERE id IN (${columns.series_id}, (SELECT series_id FROM events WHERE id = ${id}))
     ORDER BY id FOR SHARE`.execute(trx);
-  const locked = await trx
-    .selectFrom('events')
-    .select('archive_version')
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  const version = locked && String(locked.archive_version);
+  await trx.selectFrom('events').select('id').where('id', '=', id).forUpdate().execute();
   const workflows = trx.selectFrom('workflows').select('id').where('event_id', '=', id);
   if (await workflows.where('state', 'in', ACTIVE_STATES).limit(1).executeTakeFirst())
     throw new ConcurrentChange('It is being processed here.');
-  if (version !== here?.version) throw new ConcurrentChange('It was changed here while its files were copied.');
+  if ((await eventVersion(trx, id)) !== here?.version)
+    throw new ConcurrentChange('It was changed here while its files were copied.');
 }
 
 async function eventWrite(
