@@ -97,7 +97,7 @@ export interface ItemResult {
   state: ItemState;
   reason?: string;
   notes?: readonly string[];
-  /** The digest of the item at the source; omitted if it is not here as it is there. */
+  /** The digest of the item at the source; omitted unless the copy here is equal. */
   copied?: string;
   /** The version here after the copy. */
   version?: string;
