@@ -44,7 +44,7 @@ everything was copied.
   --follow          look for changes at the other server until this command is stopped
   --prepare         afterwards, make the renditions and previews that published recordings lack, while no worker has
                     anything else to do
-  --theirs          overwrite what was changed here`;
+  --theirs          overwrite what was changed here, and copy again what was deleted here`;
 
 const OPTIONS = {
   user: { type: 'string' },
@@ -93,7 +93,7 @@ export const importCommand: Command = {
     };
     const outage: { now: Outage | undefined } = { now: undefined };
     const open = { ...terminal, outage: () => outage.now };
-    if (!/^https?:/i.test(url)) {
+    if (!/^[a-z][a-z+.-]*:\/\//i.test(url)) {
       return importFrom(await openFolder(resolve(callersFolder(environment), url)), order, open);
     }
     const password = values['password-stdin'] ? await passwordFromInput() : environment.INLET_PASSWORD;
