@@ -245,6 +245,9 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
   '0045': `
     INSERT INTO event_views (event_id, hour, views) VALUES ('event-1', '2026-04-13T08:00:00Z', 42);
     INSERT INTO organization_views (hour, views) VALUES ('2026-04-13T08:00:00Z', 43)`,
+  '0046': `
+    INSERT INTO caption_words (element_id, event_id, words) VALUES
+      ('00000000-0000-4000-8000-000000000004', 'event-1', array_to_tsvector('{limit,sequence}'))`,
   '0047': `
     INSERT INTO import_sources (name, passes) VALUES ('https://old.example.org', 1);
     INSERT INTO import_items (source_id, kind, id, title, state, notes, copied, version, files, bytes, pass) VALUES
