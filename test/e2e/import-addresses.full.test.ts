@@ -1,9 +1,11 @@
 import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createRecording, schedule } from '../support/catalogue-scene.ts';
+import { partsOf, schedule } from '../support/catalogue-scene.ts';
 import { browserAvailable, connectBrowser } from '../support/chromium.ts';
 import { Client } from '../support/client.ts';
+import { recording } from '../support/clips.ts';
 import { commandEnvironment, inlet } from '../support/import-command.ts';
 import { listen } from '../support/listen.ts';
 import { eventId } from '../support/reference-catalogue.ts';
@@ -11,6 +13,28 @@ import { ReferenceServer } from '../support/reference-server.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
 
 const PLAYED_SECONDS = 0.3;
+
+/** Publishes a recording of two tracks for everyone. */
+async function createTwoPictures(client: Client): Promise<string> {
+  const content = await recording();
+  const files = ['presenter', 'presentation'].map((name) => ({ name, filename: `${name}.mp4`, content }));
+  const id = await client.create([...partsOf(0, undefined), ...files]);
+  expect(await client.processed(id)).toMatchObject({ processing_state: 'SUCCEEDED' });
+  return id;
+}
+
+/** Removes the file of a published rendition. @returns puts it back */
+async function removeRendition({ database, storage }: TestServer): Promise<() => Promise<void>> {
+  const { object_key: key } = await database
+    .selectFrom('publication_elements')
+    .select('object_key')
+    .where('flavor', 'like', 'presentation/%')
+    .where('mediatype', '=', 'video/mp4')
+    .executeTakeFirstOrThrow();
+  const content = await buffer(await storage.get(key));
+  await storage.remove([key]);
+  return () => storage.put(key, content, { mediatype: 'video/mp4' });
+}
 
 describe.skipIf(!browserAvailable())('after an import', () => {
   let reference: ReferenceServer;
@@ -25,15 +49,18 @@ describe.skipIf(!browserAvailable())('after an import', () => {
     from = await startServer({ runtime: 'deno' });
     to = await startServer({ runtime: 'node' });
     browser = await connectBrowser();
-    streamed = await createRecording(new Client(from.url), 0);
+    streamed = await createTwoPictures(new Client(from.url));
     scheduled = await schedule(new Client(from.url), 1, 48);
-    for (const [url, user, password] of [
-      [reference.url, 'import', 'secret'],
-      [from.url, 'admin', 'opencast'],
-    ] as const) {
+    const importFrom = async (url: string, user: string, password: string, code = 0) => {
       const done = await inlet(commandEnvironment(to, { INLET_PASSWORD: password }), 'import', url, '--user', user);
-      expect(done, done.stdout + done.stderr).toMatchObject({ code: 0 });
-    }
+      expect(done, done.stdout + done.stderr).toMatchObject({ code });
+    };
+    await importFrom(reference.url, 'import', 'secret');
+    // One rendition is missing at first.
+    const restore = await removeRendition(from);
+    await importFrom(from.url, 'admin', 'opencast', 1);
+    await restore();
+    await importFrom(from.url, 'admin', 'opencast');
   });
   afterAll(async () => {
     await browser?.close();
@@ -97,14 +124,14 @@ describe.skipIf(!browserAvailable())('after an import', () => {
     await expectPlayed(await openElsewhere(`<video src="${address}" autoplay muted></video>`), 1);
   });
 
-  test('renditions of another Inlet are streamed', async () => {
+  test('renditions of another Inlet are streamed, also if one of them came later', async () => {
     const page = await newPage();
     const files: (string | undefined)[] = [];
     page.on('response', (response) => files.push(new URL(response.url()).pathname.split('/').at(-1)));
     await page.goto(`${to.url}/play/${streamed}`);
-    await expectPlays(page, 1);
-    expect(files).toEqual(expect.arrayContaining(['presenter.m3u8', 'index.m3u8', 'presenter.mp4']));
-    expect(await page.locator('video').getAttribute('src')).toMatch(/^blob:/);
+    await expectPlays(page, 2);
+    expect(files).toEqual(expect.arrayContaining(['presenter.m3u8', 'presentation.m3u8', 'index.m3u8']));
+    for (const video of await page.locator('video').all()) expect(await video.getAttribute('src')).toMatch(/^blob:/);
   });
 
   test('a scheduled recording is in the calendar of its agent', async () => {
