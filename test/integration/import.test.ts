@@ -156,6 +156,23 @@ test('published files that move to another channel, or to a new publication, are
   expect((await publicationsOf(up, 0))[0]).toMatchObject({ id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' });
 });
 
+test('a changed file that the source cannot deliver keeps its earlier copy, and is copied by a later run', async () => {
+  let fault: EventFault | undefined;
+  const server = await reference({ events: 1, series: 0, faultOf: () => fault });
+  const up = await openUpkeep();
+  await importFrom(up, server);
+  const [before, keys] = [await publicationsOf(up, 0), await up.keys()];
+  // Other checksums than before, which the files do not have.
+  fault = 'file-changed';
+  server.change(0, { processing_state: 'FAILED' });
+  expect(await importFrom(up, server)).toMatchObject({ isComplete: false });
+  expect(await json(up, `/api/events/${eventId(0)}`)).toMatchObject({ processing_state: 'FAILED' });
+  expect([await publicationsOf(up, 0), await up.keys()]).toEqual([before, keys]);
+  fault = undefined;
+  expect(await importFrom(up, server)).toMatchObject({ isComplete: true });
+  expect(await up.keys()).toEqual(keys);
+});
+
 test('what has vanished at the source is deleted here, unless so much is missing that the account must have lost rights', async () => {
   const server = await reference({ events: 60, series: 0 });
   const up = await openUpkeep();

@@ -129,6 +129,10 @@ async function importFrom(
 ): Promise<number> {
   return withConnections(terminal.environment, 'import', prepareDatabase, async (connections) => {
     const catalogs = await loadCatalogs(connections.config.metadataDir);
+    const { seriesId } = order;
+    if (seriesId !== undefined && !(await source.findSeries(seriesId))) {
+      terminal.screen.write(`The source has no series ${seriesId}, or does not show it. Only its events are read.\n`);
+    }
     return order.isDryRun
       ? dryRun(source, order, catalogs, terminal)
       : copyFrom(source, { ...order, catalogs }, connections, terminal);

@@ -84,20 +84,25 @@ async function copyFiles(
   { here, renewed }: { here: Here | undefined; renewed: (fileId: string) => Promise<PlannedFile | undefined> },
   services: ImportServices,
 ): Promise<Copies> {
-  const copies: Copies = { files: new Map(), kept: new Set(), failures: [] };
-  const isHere = (file: PlannedFile) => here?.marks.get(file.id) === markOf(file);
+  const copies: Copies = { files: new Map(), kept: new Map(), failures: [] };
+  const current = new Map(here?.marks);
+  const isHere = (file: PlannedFile) => current.get(file.id) === markOf(file);
   const wanted: PlannedFile[] = [...plan.tracks, ...plan.attachments];
   for (const { elements } of plan.publications) {
     const media = elements.filter(({ kind }) => kind === 'media');
     // Renditions get their properties from the playlist and their files, which must come together.
     const isRenewed = media.some((element) => isPlaylist(element.mediatype)) && !media.every(isHere);
-    if (isRenewed) for (const { id } of media) here?.marks.delete(id);
+    if (isRenewed) for (const { id } of media) current.delete(id);
     wanted.push(...elements);
   }
   try {
     for (const file of wanted) {
-      if (isHere(file)) copies.kept.add(file.id);
-      else await copyOne(file, copies, () => renewed(file.id), services);
+      if (isHere(file)) copies.kept.set(file.id, markOf(file));
+      else if (!(await copyOne(file, copies, () => renewed(file.id), services))) {
+        // An earlier file is better than none, and its mark has the next run try again.
+        const earlier = here?.marks.get(file.id);
+        if (earlier !== undefined) copies.kept.set(file.id, earlier);
+      }
     }
     return copies;
   } catch (error) {
@@ -106,12 +111,13 @@ async function copyFiles(
   }
 }
 
+/** @returns false if the source could not deliver the file */
 async function copyOne(
   file: PlannedFile,
   { files, failures }: Copies,
   renew: () => Promise<PlannedFile | undefined>,
   services: ImportServices,
-): Promise<void> {
+): Promise<boolean> {
   const copy = (each: PlannedFile) => copyFile(each, services);
   try {
     const copied = copy(file).catch(async (error) => {
@@ -121,10 +127,12 @@ async function copyOne(
       throw error;
     });
     files.set(file.id, await copied);
+    return true;
   } catch (error) {
     services.signal.throwIfAborted();
     if (!isFaultOf(error)) throw error;
     failures.push(`${file.path}: ${error.message}`);
+    return false;
   }
 }
 

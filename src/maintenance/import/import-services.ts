@@ -36,5 +36,5 @@ export function skipReason(kind: ItemKind, here: string | undefined, { version }
 
 const STARTS: Record<ItemKind, string> = { event: 'An event', series: 'A series' };
 
-/** The actor of changes in the log. */
-export const ACTOR = 'import';
+/** The actor of changes in the log, and the creator of workflows; other than any usual user name. */
+export const ACTOR = 'inlet import';

@@ -62,12 +62,13 @@ interface Work {
   left: number;
 }
 
-/** A recording that is published without renditions that can be streamed. */
+/** A recording that is published without renditions that can be streamed, and was not prepared since it was copied. */
 const LACKS_RENDITIONS = sql`events.processing_state = 'SUCCEEDED'
   AND EXISTS (SELECT FROM tracks WHERE tracks.event_id = events.id AND is_media)
   AND EXISTS (SELECT FROM publications AS p WHERE p.event_id = events.id)
   AND NOT EXISTS (SELECT FROM publication_elements AS e WHERE e.event_id = events.id AND e.properties ? 'headBytes')
-  AND NOT EXISTS (SELECT FROM workflows AS w WHERE w.event_id = events.id AND w.creator = ${ACTOR})`;
+  AND NOT EXISTS (SELECT FROM workflows AS w WHERE w.event_id = events.id AND w.creator = ${ACTOR}
+    AND w.created_at > i.changed_at)`;
 
 async function findWork(database: Database, sourceId: number): Promise<Work> {
   const { rows } = await sql<Work>`

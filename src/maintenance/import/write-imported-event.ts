@@ -28,8 +28,8 @@ export interface Here {
 export interface Copies {
   /** By the identifier of the planned file. */
   files: Map<string, CopiedFile>;
-  /** Files that are here already. */
-  kept: Set<string>;
+  /** The marks of files that are here already, by identifier. */
+  kept: Map<string, string>;
   failures: string[];
 }
 
@@ -72,7 +72,7 @@ export async function writeImportedEvent(
     await insertDocuments(trx, plan.id, plan.documents);
     await replacePublications(trx, plan.id, publications);
     await services.staging.commit(trx, objectKeys);
-    await rememberFiles(trx, key, files);
+    await rememberFiles(trx, key, files, copies.kept);
     const { version, bytes } = await trx
       .selectFrom('events')
       .select(EVENT_VERSION.as('version'))
@@ -291,6 +291,7 @@ async function rememberFiles(
   trx: Transaction,
   { sourceId, id }: ItemKey,
   files: readonly PlannedFile[],
+  kept: Copies['kept'],
 ): Promise<void> {
   await trx.deleteFrom('import_files').where('event_id', '=', id).where('source_id', '=', sourceId).execute();
   if (files.length === 0) return;
@@ -298,7 +299,7 @@ async function rememberFiles(
     ...{ source_id: sourceId, event_id: id },
     path: file.path,
     file_id: file.id,
-    mark: markOf(file),
+    mark: kept.get(file.id) ?? markOf(file),
   }));
   await trx.insertInto('import_files').values(rows).execute();
 }
