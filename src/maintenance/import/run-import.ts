@@ -5,7 +5,7 @@ import { removeSeries } from '#catalogue/series/series-queries.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
-import { forEachConcurrent } from '../concurrency.ts';
+import { forEachConcurrent, serializeByKey } from '../concurrency.ts';
 import { type SourceChoice, SourceError } from './catalogue-source.ts';
 import { copyEvent } from './copy-event.ts';
 import { copySeries, seriesVersion } from './copy-series.ts';
@@ -106,7 +106,9 @@ async function pass(
     const unreadable: [id: string, reason: string][] = [];
     const onUnreadable = (id: string, reason: string) => void unreadable.push([id, reason]);
     const items = read({ signal, seriesId, since, onUnreadable });
-    await forEachConcurrent(items, (item) => handle(kind, item, copy), limits);
+    // The second of two concurrent items with one identifier must see the first.
+    const handleInTurn = serializeByKey(({ item }: { key: string; item: T }) => handle(kind, item, copy));
+    await forEachConcurrent(items, (item) => handleInTurn({ key: item.identifier, item }), limits);
     for (const [id, reason] of unreadable) {
       const key = keyOf(kind, id);
       await noteFound(database, key, number, '');
