@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importCommand } from '#cli/inlet/import.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
 import { type HostileSource, hostileSource } from '../support/hostile-source.ts';
-import { openUpkeep, type Said, type Upkeep } from '../support/upkeep.ts';
+import { openUpkeep, type Said, Upkeep } from '../support/upkeep.ts';
 
 const PASSWORD = 'not-to-be-shown';
-const open = () =>
-  openUpkeep({ INLET_PASSWORD: PASSWORD, ADMIN_PASSWORD: 'opencast', PUBLIC_URL: 'http://inlet.test' });
+const ENV = { INLET_PASSWORD: PASSWORD, ADMIN_PASSWORD: 'opencast', PUBLIC_URL: 'http://inlet.test' };
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await createTestApp(undefined, ENV);
+});
+afterAll(() => app?.close());
+/** The application of all tests: each imports from a source of its own. */
+const open = async () => new Upkeep(app, ENV);
 
 function importFrom(up: Upkeep, { url }: HostileSource, ...options: string[]): Promise<Said> {
   return up.run(importCommand, url, '--user', 'admin', '--rate', '200', ...options);
@@ -246,7 +254,7 @@ describe('what is here', () => {
   });
 
   test('and changes while its files are copied is not overwritten, and leaves no file', async () => {
-    const [up, source] = [await open(), await hostileSource()];
+    const [up, source] = [await openUpkeep(ENV), await hostileSource()];
     const event = eventOf();
     source.events = [event];
     expect(await importFrom(up, source)).toMatchObject({ code: 0 });
