@@ -8,13 +8,14 @@ import type { ItemResult } from './import-items.queries.ts';
 import { type ImportServices, type KnownItem, skipReason } from './import-services.ts';
 import { type EventPlan, planEvent, waitingReason } from './plan-event.ts';
 import { withExtras } from './plan-extras.ts';
-import { isPlaylist, type PlannedFile, planFiles, uuidsIn } from './plan-files.ts';
+import { isPlaylist, planFiles, uuidsIn } from './plan-files.ts';
+import type { PlannedFile } from './planned-file.ts';
 import type { SourceEvent } from './source.schemas.ts';
 import { type Copies, EVENT_VERSION, type Here, markOf, writeImportedEvent } from './write-imported-event.ts';
 
 /**
  * Copies an event, or brings the copy up to date. Files that are here already are not copied again. What the source cannot
- * deliver is missing in the copy, and told as the reason why it failed.
+ * deliver is missing in the copy, and is named as the reason of its failure.
  *
  * @param digest the digest of the event at the source
  * @returns the outcome, already stored if the event was written

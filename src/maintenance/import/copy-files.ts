@@ -7,7 +7,8 @@ import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { putMeasured } from '#platform/storage/put-measured.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import { type CatalogueSource, SourceError } from './catalogue-source.ts';
-import { isPlaylist, type PlannedFile } from './plan-files.ts';
+import { isPlaylist } from './plan-files.ts';
+import type { PlannedFile } from './planned-file.ts';
 
 /** A copied file that no row names yet. */
 export interface CopiedFile {

@@ -1,6 +1,7 @@
 import type { EventExtras } from './inlet-extras.schemas.ts';
 import type { EventPlan, PlannedSchedule } from './plan-event.ts';
-import { fileOf, type PlannedElement, type PlannedTrack } from './plan-files.ts';
+import type { PlannedElement, PlannedTrack } from './plan-files.ts';
+import { fileOf } from './planned-file.ts';
 
 /** Adds the facts of an exported folder that the External API does not have. */
 export function withExtras(plan: EventPlan, extras: EventExtras | undefined): EventPlan {

@@ -23,7 +23,7 @@ import {
   type VanishedItem,
 } from './import-items.queries.ts';
 import { ACTOR, type ImportServices, type KnownItem } from './import-services.ts';
-import { pathOf } from './plan-files.ts';
+import { pathOf } from './planned-file.ts';
 import type { SourceEvent, SourceSeries } from './source.schemas.ts';
 import { ConcurrentChange, eventVersion } from './write-imported-event.ts';
 

@@ -12,7 +12,8 @@ import type { CopiedFile } from './copy-files.ts';
 import { type ItemKey, type ItemResult, saveResult } from './import-items.queries.ts';
 import { ACTOR, type ImportServices } from './import-services.ts';
 import type { EventPlan } from './plan-event.ts';
-import type { PlannedElement, PlannedFile, PlannedPublication } from './plan-files.ts';
+import type { PlannedElement, PlannedPublication } from './plan-files.ts';
+import type { PlannedFile } from './planned-file.ts';
 import { planStreams, type StreamPlan } from './stream-properties.ts';
 
 /** The state of an event here. */
