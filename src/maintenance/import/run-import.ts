@@ -92,7 +92,8 @@ async function pass(
     if (!result) return;
     if (result.state === 'copied') copied += 1;
     else {
-      await saveResult(database, key, result);
+      // A result with a version has been stored together with the event.
+      if (result.version === undefined) await saveResult(database, key, result);
       if (result.state !== 'pending') failed.add(attempt);
     }
   };
