@@ -42,8 +42,9 @@ test('all lead to the watch page, with the start time, also in frames', async ()
 });
 
 describe('an imported file', () => {
-  const imported = async (on: TestApp) => {
+  const imported = async (on: TestApp, role = 'ROLE_ANONYMOUS') => {
     const event = await insertEvent(on.database, {});
+    await giveAcl(on, event, [ace(role)]);
     const publicationId = await insertPublication(on.database, event);
     const path = `/static/mh_default_org/engage-player/${randomUUID()}/lecture%20%C3%A4.mp4`;
     const { id } = await on.database
@@ -68,6 +69,11 @@ describe('an imported file', () => {
     }
     for (const each of [`${path}.bak`, path.toUpperCase(), '/static/%00.mp4'])
       expect((await open(each)).status).toBe(404);
+  });
+
+  test('that not everyone may see is found by the page, because its old address may be guessed', async () => {
+    const { event, path } = await imported(app, 'ROLE_NOBODY');
+    expect(await open(path)).toMatchObject({ status: 302, location: `http://inlet.test/play/${event}` });
   });
 
   test('is found by the page where its address must be signed, and with 301 where OLD_ADDRESSES=moved', async () => {

@@ -22,12 +22,12 @@ export function oldFiles({ config, database, addresses }: RecordingServices): An
 }
 
 function newAddress(
-  { eventId, publicationId, fileId, filename }: OldFile,
+  { eventId, publicationId, fileId, filename, isPublic }: OldFile,
   { publicUrl, access }: PublicationAddresses,
 ) {
   const event = encodeURIComponent(eventId);
   if (publicationId === null) return `${publicUrl}/api/events/${event}/media/${fileId}`;
-  // The page checks who may watch, and signs the addresses of its files.
-  if (access === 'signed' || access === 'strict') return `${publicUrl}/play/${event}`;
+  // The page checks who may watch, and signs the addresses of its files. Old addresses may be guessed, new ones not.
+  if (!isPublic || access === 'signed' || access === 'strict') return `${publicUrl}/play/${event}`;
   return elementUrl(publicUrl, { publication_id: publicationId, id: fileId, filename });
 }
