@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { type CatalogueSource, SourceError } from '#maintenance/import/catalogue-source.ts';
 import { openSource } from '#maintenance/import/import-items.queries.ts';
@@ -123,10 +124,17 @@ test('an update replaces only what has changed, and files that are no longer pub
   await importFrom(up, server);
   const keys = await up.keys();
   const before = await publicationsOf(up, 0);
+  const rows = () =>
+    up.app.database
+      .selectFrom('publication_elements')
+      .select(['id', sql`xmin::text`.as('writer')])
+      .execute();
+  const written = await rows();
   server.change(0, { title: 'Changed', processing_state: 'FAILED', status: 'EVENTS.EVENTS.STATUS.PROCESSING_FAILURE' });
   expect(await importFrom(up, server)).toMatchObject({ isComplete: true });
   expect(await json(up, `/api/events/${eventId(0)}`)).toMatchObject({ processing_state: 'FAILED' });
   expect([await publicationsOf(up, 0), await up.keys()]).toEqual([before, keys]);
+  expect(await rows()).toEqual(written);
   server.change(0, { publications: [] });
   await importFrom(up, server);
   expect(await publicationsOf(up, 0)).toEqual([]);

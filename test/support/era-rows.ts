@@ -254,4 +254,6 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       (1, 'event', 'event-1', 'Lecture', 'copied', '{"The channel youtube has no files."}', 'digest', '2', 1, 50000000000, 1);
     INSERT INTO import_files (source_id, path, event_id, file_id, mark) VALUES
       (1, '/static/lecture.mp4', 'event-1', '00000000-0000-4000-8000-000000000001', '50000000000')`,
+  '0048': `
+    UPDATE import_items SET copied_files = 'digest'`,
 };

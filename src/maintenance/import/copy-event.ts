@@ -4,14 +4,15 @@ import { OutboundError } from '#platform/outbound/connect.ts';
 import { ACTIVE_STATES } from '#processing/workflow-states.ts';
 import { SourceError } from './catalogue-source.ts';
 import { copyFile } from './copy-files.ts';
-import type { ItemResult } from './import-items.queries.ts';
-import { type ImportServices, type KnownItem, skipReason } from './import-services.ts';
+import type { ItemResult, KnownItem } from './import-items.queries.ts';
+import { type ImportServices, skipReason } from './import-services.ts';
 import { type EventPlan, planEvent, waitingReason } from './plan-event.ts';
 import { withExtras } from './plan-extras.ts';
 import { isPlaylist, planFiles, uuidsIn } from './plan-files.ts';
 import type { PlannedFile } from './planned-file.ts';
 import type { SourceEvent } from './source.schemas.ts';
-import { type Copies, EVENT_VERSION, type Here, markOf, writeImportedEvent } from './write-imported-event.ts';
+import { EVENT_VERSION, type Here, writeImportedEvent } from './write-imported-event.ts';
+import { type Copies, markOf } from './write-imported-files.ts';
 
 /**
  * Copies an event, or brings the copy up to date. Files that are here already are not copied again. What the source cannot
@@ -45,7 +46,7 @@ export async function copyEvent(
   };
   const copies = await copyFiles(plan, { here, renewed }, services);
   try {
-    return await writeImportedEvent(plan, { here, copies, digest }, services);
+    return await writeImportedEvent(plan, { here, known, copies, digest }, services);
   } finally {
     // After a commit they are no longer on the ledger.
     await services.staging.discard([...copies.files.values()].map(({ objectKey }) => objectKey));

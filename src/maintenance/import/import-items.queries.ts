@@ -13,6 +13,16 @@ export interface ItemKey {
   id: string;
 }
 
+/** An item as an earlier run has left it. */
+export interface KnownItem {
+  /** The digest of the item at the source when it was last copied. */
+  copied: string | null;
+  /** The digest of its files at the source; null unless all of them are here. */
+  copiedFiles: string | null;
+  /** The version here after the copy. */
+  version: string | null;
+}
+
 /** Opens a source for a new import. @returns its identifier here */
 export async function openSource(database: Database, name: string): Promise<number> {
   const { id } = await database
@@ -63,24 +73,36 @@ export async function noteActivity(
     .execute();
 }
 
+/** An item that a pass has found. */
+interface FoundItem extends KnownItem {
+  /** The pass that found it before; null for the first. */
+  foundIn: number | null;
+}
+
 /**
- * Notes that a pass has found an item at the source.
+ * Notes that a pass has found items at the source.
  *
- * @returns what is known about it; `foundIn` is the pass that found it before
+ * @param items different ones
+ * @returns what is known about each, by its identifier
  */
-export async function noteFound(database: Queryable, key: ItemKey, pass: number, title: string) {
-  const { sourceId: source_id, kind, id } = key;
-  const { rows } = await sql<{ copied: string | null; version: string | null; foundIn: number | null }>`
+export async function noteFound(
+  database: Queryable,
+  { sourceId, kind }: Omit<ItemKey, 'id'>,
+  items: readonly { id: string; title: string }[],
+  pass: number,
+): Promise<Map<string, FoundItem>> {
+  const ids = items.map(({ id }) => id);
+  const titles = items.map(({ title }) => storable(title, MAX_TITLE));
+  const { rows } = await sql<FoundItem & { id: string }>`
     INSERT INTO import_items AS item (source_id, kind, id, title, state, pass)
-    VALUES (${source_id}, ${kind}, ${id}, ${storable(title, MAX_TITLE)}, 'pending', ${pass})
+    SELECT ${sourceId}::integer, ${kind}, found.id, found.title, 'pending', ${pass}::integer
+    FROM unnest(${ids}::text[], ${titles}::text[]) AS found (id, title)
     ON CONFLICT (source_id, kind, id) DO UPDATE SET pass = EXCLUDED.pass, title = EXCLUDED.title
-    RETURNING copied, version, (SELECT before.pass FROM import_items AS before
+    RETURNING id, copied, copied_files AS "copiedFiles", version, (SELECT before.pass FROM import_items AS before
       WHERE before.source_id = item.source_id AND before.kind = item.kind AND before.id = item.id) AS "foundIn"`.execute(
     database,
   );
-  const [found] = rows;
-  if (!found) throw new Error('An item that was written is not returned.');
-  return found;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 const MAX_TITLE = 300;
@@ -99,6 +121,8 @@ export interface ItemResult {
   notes?: readonly string[];
   /** The digest of the item at the source; omitted unless the copy here is equal. */
   copied?: string;
+  /** The digest of its files at the source; null unless all of them are here. */
+  copiedFiles?: string | null;
   /** The version here after the copy. */
   version?: string;
   files?: number;
@@ -109,12 +133,13 @@ export interface ItemResult {
 export async function saveResult(
   db: Queryable | Transaction,
   { sourceId, kind, id }: ItemKey,
-  { notes, reason = '', ...result }: ItemResult,
+  { notes, reason = '', copiedFiles, ...result }: ItemResult,
 ): Promise<void> {
   await db
     .updateTable('import_items')
     .set({
       ...{ copied: null, ...result, reason: storable(reason, MAX_SENTENCE), changed_at: sql<Date>`now()` },
+      ...(copiedFiles !== undefined && { copied_files: copiedFiles }),
       ...(notes && { notes: notes.slice(0, MAX_NOTES).map((note) => storable(note, MAX_SENTENCE)) }),
     })
     .where('source_id', '=', sourceId)

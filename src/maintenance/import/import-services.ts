@@ -1,7 +1,7 @@
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { CopyServices } from './copy-files.ts';
-import type { ItemKind } from './import-items.queries.ts';
+import type { ItemKind, KnownItem } from './import-items.queries.ts';
 
 export interface ImportServices extends CopyServices {
   sourceId: number;
@@ -13,12 +13,6 @@ export interface ImportServices extends CopyServices {
   theirs: boolean;
   /** Called for each item that was deleted here, because it was deleted at the source. */
   onDeleted?: (kind: ItemKind, id: string) => void;
-}
-
-/** An item as an earlier run has left it. */
-export interface KnownItem {
-  copied: string | null;
-  version: string | null;
 }
 
 /**

@@ -5,7 +5,7 @@ import { removeSeries } from '#catalogue/series/series-queries.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
-import { forEachConcurrent, serializeByKey } from '../concurrency.ts';
+import { forEachConcurrent, inBatches } from '../concurrency.ts';
 import { type SourceChoice, SourceError } from './catalogue-source.ts';
 import { copyEvent } from './copy-event.ts';
 import { copySeries, seriesVersion } from './copy-series.ts';
@@ -16,13 +16,14 @@ import {
   type ItemKey,
   type ItemKind,
   type ItemResult,
+  type KnownItem,
   noteFound,
   notFoundIn,
   saveResult,
   storable,
   type VanishedItem,
 } from './import-items.queries.ts';
-import { ACTOR, type ImportServices, type KnownItem } from './import-services.ts';
+import { ACTOR, type ImportServices } from './import-services.ts';
 import { pathOf } from './planned-file.ts';
 import type { SourceEvent, SourceSeries } from './source.schemas.ts';
 import { ConcurrentChange, eventVersion } from './write-imported-event.ts';
@@ -77,15 +78,11 @@ async function pass(
   const number = await beginPass(database, sourceId);
   let copied = 0;
   let isWhole = seriesId === undefined && since === undefined;
-  const handle = async <T extends Item>(kind: ItemKind, item: T, copy: Copy<T>) => {
-    const key = keyOf(kind, item.identifier);
-    const known = await noteFound(database, key, number, item.title);
-    // An item that moves in the list may come twice, and so do two items with one identifier.
-    if (purpose === 'list' || known.foundIn === number) return;
+  const handle = async <T extends Item>({ key, item, known }: Found<T>, copy: Copy<T>) => {
     let attempt = '';
     const result = await outcome(async () => {
       const digest = digestOf(item);
-      attempt = `${kind} ${key.id} ${digest}`;
+      attempt = `${key.kind} ${key.id} ${digest}`;
       if (failed.has(attempt) || (await isCurrent(key, digest, known, services))) return undefined;
       return copy(item, digest, known, services);
     }, signal);
@@ -97,8 +94,6 @@ async function pass(
       if (result.state !== 'pending') failed.add(attempt);
     }
   };
-  const keyOf = (kind: ItemKind, id: string) => ({ sourceId, kind, id: storable(id, MAX_ID) });
-  const limits = { concurrency: parallel, signal };
   const walk = async <T extends Item>(
     kind: ItemKind,
     read: (range: SourceChoice) => AsyncIterable<T>,
@@ -107,12 +102,12 @@ async function pass(
     const unreadable: [id: string, reason: string][] = [];
     const onUnreadable = (id: string, reason: string) => void unreadable.push([id, reason]);
     const items = read({ signal, seriesId, since, onUnreadable });
-    // The second of two concurrent items with one identifier must see the first.
-    const handleInTurn = serializeByKey(({ item }: { key: string; item: T }) => handle(kind, item, copy));
-    await forEachConcurrent(items, (item) => handleInTurn({ key: item.identifier, item }), limits);
+    const found = noteItems(items, { kind, pass: number }, services);
+    const limits = { concurrency: purpose === 'list' ? 1 : parallel, signal };
+    await forEachConcurrent(found, async (each) => purpose === 'copy' && handle(each, copy), limits);
     for (const [id, reason] of unreadable) {
-      const key = keyOf(kind, id);
-      await noteFound(database, key, number, '');
+      const key = keyOf(sourceId, kind, id);
+      await noteFound(database, { sourceId, kind }, [{ id: key.id, title: '' }], number);
       await saveResult(database, key, { state: 'failed', reason });
     }
     isWhole &&= unreadable.length === 0;
@@ -124,6 +119,36 @@ async function pass(
 }
 
 type Item = SourceSeries | SourceEvent;
+
+/** An item that a pass has found for the first time. */
+interface Found<T> {
+  key: ItemKey;
+  item: T;
+  known: KnownItem;
+}
+
+/** Items that are noted in one statement. */
+const BATCH = 100;
+
+const keyOf = (sourceId: number, kind: ItemKind, id: string): ItemKey => ({ sourceId, kind, id: storable(id, MAX_ID) });
+
+/** Notes that a pass has found items, and answers each of them once: one that moves in the list may come twice. */
+async function* noteItems<T extends Item>(
+  items: AsyncIterable<T>,
+  { kind, pass }: { kind: ItemKind; pass: number },
+  { database, sourceId }: ImportServices,
+): AsyncGenerator<Found<T>> {
+  for await (const batch of inBatches(items, BATCH)) {
+    const byId = new Map(batch.map((item) => [keyOf(sourceId, kind, item.identifier).id, item]));
+    const titles = [...byId].map(([id, { title }]) => ({ id, title }));
+    const known = await noteFound(database, { sourceId, kind }, titles, pass);
+    for (const [id, item] of byId) {
+      const before = known.get(id);
+      if (before && before.foundIn !== pass) yield { key: { sourceId, kind, id }, item, known: before };
+    }
+  }
+}
+
 type Copy<T> = (item: T, digest: string, known: KnownItem, services: ImportServices) => Promise<ItemResult>;
 
 /** Turns errors of one item into its outcome. Other errors end the import. */

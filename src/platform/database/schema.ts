@@ -257,6 +257,7 @@ export interface ImportItem {
   bytes: Generated<number>;
   changed_at: Generated<Timestamp>;
   copied: string | null;
+  copied_files: string | null;
   files: Generated<number>;
   id: string;
   kind: string;
