@@ -25,6 +25,8 @@ export interface Rule {
 export class Rules {
   readonly #router = new TrieRouter<Rule>();
   readonly #paths = new TrieRouter<Rule>();
+  /** Several guards ask for the rule of one request. */
+  #last: { method: string; path: string; rule: Rule | undefined } | undefined;
 
   /** @param rules in the order of their handlers */
   constructor(rules: readonly Rule[]) {
@@ -35,7 +37,11 @@ export class Rules {
   }
 
   find(method: string, path: string): Rule | undefined {
-    return this.#router.match(method === 'HEAD' ? 'GET' : method, path)[0][0]?.[0];
+    if (this.#last?.method !== method || this.#last.path !== path) {
+      const rule = this.#router.match(method === 'HEAD' ? 'GET' : method, path)[0][0]?.[0];
+      this.#last = { method, path, rule };
+    }
+    return this.#last.rule;
   }
 
   /** Returns the methods of a path for the `Allow` header. */
