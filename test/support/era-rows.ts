@@ -255,5 +255,7 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     INSERT INTO import_files (source_id, path, event_id, file_id, mark) VALUES
       (1, '/static/lecture.mp4', 'event-1', '00000000-0000-4000-8000-000000000001', '50000000000')`,
   '0048': `
-    UPDATE import_items SET copied_files = 'digest'`,
+    UPDATE import_items SET copied_files = 'digest';
+    INSERT INTO import_items (source_id, kind, id, title, state, copied, version, pass) VALUES
+      (1, 'playlist', 'playlist-1', 'Exercises', 'copied', 'digest', 'version', 1)`,
 };

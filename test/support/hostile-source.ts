@@ -10,6 +10,8 @@ export interface HostileSource {
   /** In the order of their start; a text is sent as it is. */
   events: (Json | string)[];
   series: Json[];
+  playlists: Json[];
+  groups: Json[];
   /** By the identifier of the event. */
   tracks: Map<string, Json[]>;
   /** By path. A function answers itself. */
@@ -17,7 +19,15 @@ export interface HostileSource {
 }
 
 export async function hostileSource(): Promise<HostileSource> {
-  const source: HostileSource = { url: '', events: [], series: [], tracks: new Map(), files: new Map() };
+  const source: HostileSource = {
+    url: '',
+    events: [],
+    series: [],
+    playlists: [],
+    groups: [],
+    tracks: new Map(),
+    files: new Map(),
+  };
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://host');
     const file = source.files.get(url.pathname);
@@ -42,10 +52,16 @@ const timeOf = (item: Json | string) => (typeof item === 'string' ? 0 : Date.par
 function answer(source: HostileSource, { pathname, searchParams }: URL): string | undefined {
   const [, , kind, id = '', part] = pathname.split('/').map(decodeURIComponent);
   if (kind === 'version') return JSON.stringify({ versions: ['v1.11.0'], default: 'v1.11.0' });
-  const all: (Json | string)[] = kind === 'events' ? source.events : source.series;
+  const { events, series, playlists, groups } = source;
+  const all = new Map<string | undefined, (Json | string)[]>(Object.entries({ events, series, playlists, groups })).get(
+    kind,
+  );
+  if (!all) return undefined;
   if (id !== '') {
     if (part === 'media') return listOf(source.tracks.get(id) ?? []);
-    const item = all.find((each) => typeof each !== 'string' && each.identifier === id) as Json | undefined;
+    const item = all.find((each) => typeof each !== 'string' && (each.identifier ?? each.id) === id) as
+      | Json
+      | undefined;
     if (!item) return undefined;
     return JSON.stringify(part === undefined ? item : (item[part] ?? (part === 'properties' ? {} : [])));
   }

@@ -19,9 +19,10 @@ import {
 } from './reference-catalogue.ts';
 import { ASSETS, FILES, minor, ReferenceDocuments, signatureFault } from './reference-documents.ts';
 import { MEDIATYPES, referenceFiles } from './reference-files.ts';
+import { furtherList, type ListOptions, listPage } from './reference-lists.ts';
 import { RequestCounter } from './request-counter.ts';
 
-export interface ReferenceOptions extends Partial<CatalogueOptions> {
+export interface ReferenceOptions extends Partial<CatalogueOptions>, Partial<ListOptions> {
   /** The newest version of the API. */
   version?: string;
   username?: string;
@@ -83,6 +84,7 @@ export class ReferenceServer {
       ...{ events: 24, series: 3, startOf: usualStart, kindOf, faultOf: () => undefined, isSeriesBroken: () => false },
       ...{ version: '1.11.0', username: 'import', password: 'secret', missingRoles: [], latencyMs: 0, basePath: '' },
       ...{ hasPublicVersion: false, signedForMs: 0, isUnsorted: false },
+      ...{ playlists: [], groups: [], isUnpaged: false },
       ...options,
     };
   }
@@ -184,7 +186,12 @@ export class ReferenceServer {
     if (this.options.missingRoles.includes(role)) throw new Answer(403);
     if (kind === 'events') return id ? this.#event(id, part, url, version) : this.#events(url, version);
     if (kind === 'series') return id ? this.#series(id, part) : this.#seriesList(url);
-    throw new Answer(404);
+    const all = furtherList(kind, this.options, version);
+    if (!all || part) throw new Answer(404, '<html>Not found</html>');
+    if (!id) return this.options.isUnpaged ? all : listPage(all, pageOf(url.searchParams));
+    const item = all.find((each) => (each.identifier ?? each.id) === id);
+    if (!item) throw new Answer(404, `Cannot find an instance with id '${id}'.`);
+    return item;
   }
 
   #event(id: string, part: string | undefined, url: URL, version: string): unknown {

@@ -111,15 +111,16 @@ export const PLAYLIST: PlaylistJson = {
 
 /** Reads the form field `playlist`. @throws {HttpError} 400 */
 export function parsePlaylist(sent: string): PlaylistRequest {
-  return parse(tryParseJson(sent));
+  return checkPlaylist(tryParseJson(sent));
 }
 
 /** Reads the form field `playlistEntries`. @throws {HttpError} 400 */
 export function parseEntries(sent: string): PlaylistRequest {
-  return parse({ entries: tryParseJson(sent) ?? null });
+  return checkPlaylist({ entries: tryParseJson(sent) ?? null });
 }
 
-function parse(json: unknown): PlaylistRequest {
+/** Checks the JSON of a playlist. @throws {HttpError} 400 */
+export function checkPlaylist(json: unknown): PlaylistRequest {
   const parsed = PlaylistRequest.safeParse(json);
   if (parsed.success) return parsed.data;
   const path = parsed.error.issues[0]?.path ?? [];

@@ -27,6 +27,19 @@ export async function createPlaylist(
   return id;
 }
 
+/** Writes a playlist with the identifier and time that it has elsewhere. It replaces the playlist with this identifier. */
+export async function replacePlaylist(
+  trx: Transaction,
+  { id, playlist, updated, actor }: { id: string; playlist: PlaylistRequest; updated: Date | undefined; actor: string },
+): Promise<void> {
+  const row = trx.insertInto('playlists').values({ id });
+  const { numInsertedOrUpdatedRows } = await row.onConflict((same) => same.doNothing()).executeTakeFirst();
+  await writePlaylist(trx, id, playlist, updated);
+  const about = { playlistId: id, actor };
+  const changed = { kind: 'playlist.changed', ...about, data: { parts: changedParts(playlist) } } as const;
+  await recordChanges(trx, [numInsertedOrUpdatedRows === 1n ? { kind: 'playlist.created', ...about } : changed]);
+}
+
 /**
  * Changes a playlist. Missing properties keep their values.
  *
@@ -39,10 +52,8 @@ export async function changePlaylist(
 ): Promise<void> {
   await lockPlaylist(trx, id, principal);
   await writePlaylist(trx, id, changes);
-  const parts = { metadata: hasMetadata(changes), entries: changes.entries, acl: changes.accessControlEntries };
-  const changed = Object.entries(parts).flatMap(([part, value]) => (value ? [part] : []));
   const about = { playlistId: id, actor: principal.username };
-  await recordChanges(trx, [{ kind: 'playlist.changed', ...about, data: { parts: changed } }]);
+  await recordChanges(trx, [{ kind: 'playlist.changed', ...about, data: { parts: changedParts(changes) } }]);
 }
 
 /**
@@ -65,11 +76,18 @@ function lockPlaylist(trx: Transaction, id: string, principal: Principal): Promi
   return lockWritable(trx, 'playlists', principal, id, PLAYLIST_MISSING, PLAYLIST_GUARDED);
 }
 
-function hasMetadata({ title, description, creator }: PlaylistRequest): boolean {
-  return [title, description, creator].some((value) => value !== undefined);
+function changedParts({ title, description, creator, entries, accessControlEntries: acl }: PlaylistRequest): string[] {
+  const metadata = [title, description, creator].some((value) => value !== undefined);
+  return Object.entries({ metadata, entries, acl }).flatMap(([part, value]) => (value ? [part] : []));
 }
 
-async function writePlaylist(trx: Transaction, id: string, playlist: PlaylistRequest): Promise<void> {
+/** @param updated the time of the change; now if undefined */
+async function writePlaylist(
+  trx: Transaction,
+  id: string,
+  playlist: PlaylistRequest,
+  updated?: Date | undefined,
+): Promise<void> {
   const { title, description, creator, entries, accessControlEntries: acl } = playlist;
   if (entries) await replaceParts(trx, 'playlist_entries', id, entries);
   if (acl) await replaceParts(trx, 'playlist_acl', id, acl);
@@ -78,7 +96,7 @@ async function writePlaylist(trx: Transaction, id: string, playlist: PlaylistReq
   await trx
     .updateTable('playlists')
     .set({ title: textOf(title), description: textOf(description), creator: textOf(creator), ...roles })
-    .set({ updated: sql<Date>`clock_timestamp()` })
+    .set({ updated: updated ?? sql<Date>`clock_timestamp()` })
     .where('id', '=', id)
     .execute();
 }

@@ -25,22 +25,25 @@ import { callersFolder } from '../terminal/callers-folder.ts';
 import { type Progress, showProgress } from '../terminal/progress.ts';
 import { type Connections, withConnections } from './connections.ts';
 
-const USAGE = `npm run inlet -- import URL|DIR [--user NAME] [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--dry-run] [--follow]
+const USAGE = `npm run inlet -- import URL|DIR [--user NAME] [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--dry-run] [--follow] [--groups]
 
-Copies series and events with their identifiers, metadata, access control lists, schedules, files and publications: from
-another server over the External API, or from a folder of the command export. Encodes nothing, and never writes to the
-source. Run it again to continue after an interruption, or to copy what has changed there. What was changed here since it
-was copied is left alone. Prints a report, and writes it as JSON to DATA_DIR/import-report.json. Exits with 0 only if
-everything was copied.
+Copies series and events with their identifiers, metadata, access control lists, schedules, files and publications, and
+playlists: from another server over the External API, or from a folder of the command export. Encodes nothing, and never
+writes to the source. Run it again to continue after an interruption, or to copy what has changed there. What was changed
+here since it was copied is left alone. Prints a report, and writes it as JSON to DATA_DIR/import-report.json. Exits with
+0 only if everything was copied.
 
   --user NAME       an account of the other server that may read everything, best with ROLE_ADMIN
   --password-stdin  read its password from standard input; by default it is in INLET_PASSWORD
-  --series ID       only this series and its events
-  --since DATE      only series that were created, and events that start, on this day or later, such as 2026-01-31
+  --series ID       only this series and its events, without playlists and groups
+  --since DATE      only series that were created, and events that start, on this day or later, such as 2026-01-31;
+                    without playlists and groups
   --parallel N      copy so many items concurrently (1 to 32); by default 4
   --rate N          send so many requests a second (1 to 200); by default 50
   --media-host HOST a further host of files that may have a private address; may be repeated
   --dry-run         count what would be copied, report what cannot be, and change nothing
+  --groups          copy groups, too. A group grants its roles, which may include ROLE_ADMIN, to the accounts here that
+                    have the user names of its members
   --follow          look for changes at the other server until this command is stopped
   --prepare         afterwards, make the renditions and previews that published recordings lack, while no worker has
                     anything else to do
@@ -55,6 +58,7 @@ const OPTIONS = {
   rate: { type: 'string' },
   'media-host': { type: 'string', multiple: true },
   'dry-run': { type: 'boolean' },
+  groups: { type: 'boolean' },
   follow: { type: 'boolean' },
   prepare: { type: 'boolean' },
   theirs: { type: 'boolean' },
@@ -69,6 +73,7 @@ interface Order {
   since: Date | undefined;
   parallel: number;
   isDryRun: boolean;
+  groups: boolean;
   follow: boolean;
   prepare: boolean;
   theirs: boolean;
@@ -80,6 +85,8 @@ export const importCommand: Command = {
     const { values, positionals } = parseArguments(args, OPTIONS, 1);
     const [url] = positionals;
     if (!url) throw new UsageError('URL or DIR is missing.');
+    if (values.groups && (values.series ?? values.since) !== undefined)
+      throw new UsageError('--groups cannot be combined with --series or --since.');
     if (values.prepare && values.follow) throw new UsageError('--prepare and --follow cannot be combined.');
     const { environment, signal, screen } = terminal;
     const order: Order = {
@@ -87,6 +94,7 @@ export const importCommand: Command = {
       since: dateIn('--since', values.since),
       parallel: numberIn('--parallel', values.parallel, 4, MAX_PARALLEL),
       isDryRun: values['dry-run'] ?? false,
+      groups: values.groups ?? false,
       follow: values.follow ?? false,
       prepare: values.prepare ?? false,
       theirs: values.theirs ?? false,
@@ -141,15 +149,23 @@ async function importFrom(
 
 async function dryRun(
   source: CatalogueSource,
-  { seriesId, since }: Order,
+  { seriesId, since, groups }: Order,
   catalogs: Catalogs,
   { signal, print, screen }: Terminal,
 ): Promise<number> {
   const progress = showProgress('count', screen);
-  const noteOf = ({ series, events }: SourceCount) => `${series} series, ${events} events`;
+  const noteOf = ({ series, events, playlists, ...count }: SourceCount) =>
+    [
+      `${series} series, ${events} events`,
+      ...(playlists > 0 ? [`${playlists} playlists`] : []),
+      ...(groups && count.groups > 0 ? [`${count.groups} groups`] : []),
+    ].join(', ');
   const onItem = (count: SourceCount) => progress.update(0, noteOf(count));
-  const count = await countSource(source, { seriesId, since, signal }, catalogs, onItem).finally(progress.stop);
+  const choice = { seriesId, since, groups, signal };
+  const count = await countSource(source, choice, catalogs, onItem).finally(progress.stop);
+  for (const warning of count.warnings) print(warning);
   for (const [sentence, { items, example }] of count.notes) print(`${items} × ${sentence} (for example ${example})`);
+  if (!groups && count.groups > 0) print(`Groups that are copied only with --groups: ${count.groups}.`);
   print(`${noteOf(count)}, ${count.files} published files with ${formatBytes(count.bytes)}. Nothing was copied.`);
   return 0;
 }
@@ -174,7 +190,8 @@ async function copyFrom(
   const activity = setInterval(() => void tell().catch(() => undefined), ACTIVITY_MS);
   const onDeleted = (kind: string, id: string) =>
     print(`${kind} ${id}: deleted here, because it was deleted at the source.`);
-  const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal, onDeleted };
+  const onWarning = (warning: string) => void screen.write(`${warning}\n`);
+  const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal, onDeleted, onWarning };
   try {
     await runImport(choice, { ...services, gapMs: config.scheduling.minGapMs });
     if (prepare) {

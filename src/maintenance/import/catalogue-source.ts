@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { SourceEvent, SourceSeries, SourceTrack } from './source.schemas.ts';
+import type { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
 
 /** A catalogue that is read for an import: a server with the External API, or an exported folder. */
 export interface CatalogueSource {
@@ -9,9 +9,15 @@ export interface CatalogueSource {
   series(choice: SourceChoice): AsyncIterable<SourceSeries>;
   /** Returns all events as they are listed, the earliest first; each event once. */
   events(choice: SourceChoice): AsyncIterable<SourceEvent>;
+  /** Returns all playlists, whatever the choice of series and times. @throws {ListUnavailable} */
+  playlists(choice: SourceChoice): AsyncIterable<SourcePlaylist>;
+  /** Returns all groups, whatever the choice of series and times. @throws {ListUnavailable} */
+  groups(choice: SourceChoice): AsyncIterable<SourceGroup>;
   /** Returns an event; undefined if it does not exist, or may not be read. */
   findEvent(id: string): Promise<SourceEvent | undefined>;
   findSeries(id: string): Promise<SourceSeries | undefined>;
+  findPlaylist(id: string): Promise<SourcePlaylist | undefined>;
+  findGroup(id: string): Promise<SourceGroup | undefined>;
   /** Returns the source tracks of an event; none if the source does not tell. */
   tracks(eventId: string): Promise<SourceTrack[]>;
   /**
@@ -34,6 +40,11 @@ export interface SourceChoice {
   onUnreadable?: ((id: string, reason: string) => void) | undefined;
 }
 
+/** Returns true for a part of a catalogue, which is without playlists and groups. */
+export function isPartial({ seriesId, since }: Pick<SourceChoice, 'seriesId' | 'since'>): boolean {
+  return seriesId !== undefined || since !== undefined;
+}
+
 export interface SourceFile {
   stream: Readable;
   /** In bytes; undefined if the source does not tell. */
@@ -49,6 +60,11 @@ export class SourceError extends Error {
     super(message);
     this.status = status;
   }
+}
+
+/** The source does not list one kind of items. Others can still be read. The message says what to do. */
+export class ListUnavailable extends Error {
+  override name = 'ListUnavailable';
 }
 
 /** The source cannot be used at all. The message says what to do. */

@@ -13,7 +13,7 @@ import {
   listedItems,
   readManifest,
 } from './folder-format.ts';
-import { SourceEvent, SourceSeries, SourceTrack } from './source.schemas.ts';
+import { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
 
 const ExportedEvent = SourceEvent.extend({ tracks: z.array(SourceTrack).default([]) });
 type ExportedEvent = z.infer<typeof ExportedEvent>;
@@ -66,12 +66,28 @@ class FolderSource implements CatalogueSource {
     }
   }
 
+  playlists(choice: SourceChoice): AsyncGenerator<SourcePlaylist> {
+    return this.#walk('playlists', SourcePlaylist, choice);
+  }
+
+  groups(choice: SourceChoice): AsyncGenerator<SourceGroup> {
+    return this.#walk('groups', SourceGroup, choice);
+  }
+
   async findEvent(id: string): Promise<SourceEvent | undefined> {
     return this.#read('events', id, FolderEvent);
   }
 
   async findSeries(id: string): Promise<SourceSeries | undefined> {
     return this.#read('series', id, SourceSeries);
+  }
+
+  async findPlaylist(id: string): Promise<SourcePlaylist | undefined> {
+    return this.#read('playlists', id, SourcePlaylist);
+  }
+
+  async findGroup(id: string): Promise<SourceGroup | undefined> {
+    return this.#read('groups', id, SourceGroup);
   }
 
   async tracks(eventId: string): Promise<SourceTrack[]> {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Database, Queryable, Transaction } from '#platform/database/kysely.ts';
 import { excerpt } from '#platform/text/excerpt.ts';
 
-export type ItemKind = 'series' | 'event';
+export type ItemKind = 'series' | 'event' | 'playlist' | 'group';
 export type ItemState = 'pending' | 'copied' | 'failed' | 'skipped';
 
 /** An item of a source. */
@@ -156,15 +156,16 @@ export interface VanishedItem {
   version: string | null;
 }
 
-/** Returns the items that a pass has not found at the source, events first, and the number of all that are missing. */
-export async function notFoundIn(database: Database, sourceId: number, pass: number) {
+/** Returns the items of some kinds that a pass has not found, events first, and the number of all that are missing. */
+export async function notFoundIn(database: Database, sourceId: number, kinds: readonly ItemKind[], pass: number) {
   const { rows } = await sql<{ missing: number; total: number }>`
     SELECT count(*) FILTER (WHERE pass < ${pass})::integer AS missing, count(*)::integer AS total
-    FROM import_items WHERE source_id = ${sourceId}`.execute(database);
+    FROM import_items WHERE source_id = ${sourceId} AND kind = ANY(${kinds})`.execute(database);
   const vanished = (await database
     .selectFrom('import_items')
     .select(['kind', 'id', 'version'])
     .where('source_id', '=', sourceId)
+    .where(sql<boolean>`kind = ANY(${kinds})`)
     .where('pass', '<', pass)
     .where('state', '<>', 'skipped')
     .orderBy('kind')

@@ -8,6 +8,8 @@ export interface ImportReport {
   /** The number of items by state. */
   series: Record<ItemState, number>;
   events: Record<ItemState, number>;
+  playlists: Record<ItemState, number>;
+  groups: Record<ItemState, number>;
   files: number;
   bytes: number;
   seconds: number;
@@ -40,6 +42,8 @@ export async function readReport(
     source: name,
     series: counted('series'),
     events: counted('event'),
+    playlists: counted('playlist'),
+    groups: counted('group'),
     files: sum('files'),
     bytes: sum('bytes'),
     seconds: Math.round(seconds),
@@ -48,14 +52,18 @@ export async function readReport(
 }
 
 /** True if everything is here, but for what was changed here. */
-export function isComplete({ series, events }: Pick<ImportReport, 'series' | 'events'>): boolean {
-  return [series, events].every(({ failed, pending }) => failed + pending === 0);
+export function isComplete({ series, events, playlists, groups }: ImportReport): boolean {
+  return [series, events, playlists, groups].every(({ failed, pending }) => failed + pending === 0);
 }
 
 /** Returns the lines of a report. */
-export function reportLines({ source, series, events, files, bytes, seconds, incomplete }: ImportReport): string[] {
+export function reportLines(report: ImportReport): string[] {
+  const { source, series, events, playlists, groups, files, bytes, seconds, incomplete } = report;
   const states = ({ copied, failed, skipped, pending }: Record<ItemState, number>) =>
     `${copied} copied, ${failed} failed, ${skipped} skipped, ${pending} pending`;
+  const further = Object.entries({ Playlists: playlists, Groups: groups })
+    .filter(([, counts]) => Object.values(counts).some(Boolean))
+    .map(([name, counts]) => `${name}: ${states(counts)}`);
   const sentences = (item: ImportReport['incomplete'][number]) =>
     [item.reason, ...item.notes].filter(Boolean).join(' ');
   return [
@@ -63,6 +71,7 @@ export function reportLines({ source, series, events, files, bytes, seconds, inc
     `Source: ${source}`,
     `Series: ${states(series)}`,
     `Events: ${states(events)}`,
+    ...further,
     `Files:  ${files}, ${formatBytes(bytes)}, in ${seconds} s`,
   ];
 }

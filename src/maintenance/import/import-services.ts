@@ -1,3 +1,5 @@
+import { Principal } from '#access/principal.ts';
+import { ROLE_ADMIN } from '#access/roles/roles.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { CopyServices } from './copy-files.ts';
@@ -13,6 +15,8 @@ export interface ImportServices extends CopyServices {
   theirs: boolean;
   /** Called for each item that was deleted here, because it was deleted at the source. */
   onDeleted?: (kind: ItemKind, id: string) => void;
+  /** Called once for each kind of items that the source does not list. */
+  onWarning?: (message: string) => void;
 }
 
 /**
@@ -28,7 +32,18 @@ export function skipReason(kind: ItemKind, here: string | undefined, { version }
     : 'It was changed here since it was copied. Run with --theirs to overwrite it.';
 }
 
-const STARTS: Record<ItemKind, string> = { event: 'An event', series: 'A series' };
+const STARTS: Record<ItemKind, string> = {
+  event: 'An event',
+  series: 'A series',
+  playlist: 'A playlist',
+  group: 'A group',
+};
 
 /** The actor of changes in the log, and the creator of workflows; other than any usual user name. */
 export const ACTOR = 'inlet import';
+
+/** The principal of deletions. */
+export const IMPORTER = new Principal({
+  ...{ username: ACTOR, name: '', email: '', provider: 'inlet' },
+  roles: new Set([ROLE_ADMIN]),
+});

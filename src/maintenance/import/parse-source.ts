@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
 import { SourceError } from './catalogue-source.ts';
-import { SourceEvent, SourceSeries, SourceTrack } from './source.schemas.ts';
+import { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
 import type { ListedItem } from './walk.ts';
 
 /** An event of a list: readable, unreadable for a reason, or deleted since. */
@@ -78,6 +78,22 @@ function withoutLeadingBlanks(value: unknown): unknown {
 /** @throws {SourceError} */
 export function parseTracks(json: unknown): SourceTrack[] {
   return parse(z.array(SourceTrack), json, 'A list of tracks');
+}
+
+/** Parses what identifies a playlist or a group of a list. */
+export function listedItem(json: unknown): ListedItem & { json: unknown } {
+  const { id, identifier } = Object(json) as Record<string, unknown>;
+  return { id: String(identifier ?? id ?? ''), time: undefined, json };
+}
+
+/** @throws {SourceError} */
+export function parsePlaylist(json: unknown): SourcePlaylist {
+  return parse(SourcePlaylist, json, 'The playlist');
+}
+
+/** @throws {SourceError} */
+export function parseGroup(json: unknown): SourceGroup {
+  return parse(SourceGroup, json, 'The group');
 }
 
 function parse<T>(schema: z.ZodType<T>, json: unknown, what: string): T {

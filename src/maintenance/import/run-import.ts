@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { removeEvent } from '#catalogue/events/delete-event.ts';
-import { removeSeries } from '#catalogue/series/series-queries.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { inTransaction } from '#platform/database/retry.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { forEachConcurrent, inBatches } from '../concurrency.ts';
-import { type SourceChoice, SourceError } from './catalogue-source.ts';
-import { copyEvent } from './copy-event.ts';
-import { copySeries, seriesVersion } from './copy-series.ts';
+import { isPartial, ListUnavailable, type SourceChoice, SourceError } from './catalogue-source.ts';
 import {
   beginPass,
   forgetItem,
@@ -23,14 +18,16 @@ import {
   storable,
   type VanishedItem,
 } from './import-items.queries.ts';
-import { ACTOR, type ImportServices } from './import-services.ts';
+import type { ImportServices } from './import-services.ts';
+import { HANDLERS, type Item, kindsOf } from './item-kinds.ts';
 import { pathOf } from './planned-file.ts';
-import type { SourceEvent, SourceSeries } from './source.schemas.ts';
-import { ConcurrentChange, eventVersion } from './write-imported-event.ts';
+import { ConcurrentChange } from './write-imported-event.ts';
 
 export interface ImportChoice extends Omit<SourceChoice, 'signal' | 'onUnreadable'> {
   /** The number of items that are copied concurrently. */
   parallel: number;
+  /** True to copy groups, which grant their roles to accounts here. */
+  groups: boolean;
   /** True to look for changes until the signal aborts. */
   follow: boolean;
 }
@@ -48,12 +45,19 @@ const FEW = 20;
 const MAX_ID = 500;
 
 /**
- * Copies everything of a source that is not here or has changed there: first all series, then all events. Repeats it after
- * a long pass, or for ever (`follow`). The first run lists everything before, so that progress has a total.
+ * Copies everything of a source that is not here or has changed there: first all series, then all events, playlists and
+ * groups. Repeats it after a long pass, or for ever (`follow`). The first run lists everything before, so that progress has
+ * a total.
  *
  * @throws the signal's reason
  */
-export async function runImport(choice: ImportChoice, services: ImportServices) {
+export async function runImport(choice: ImportChoice, given: ImportServices) {
+  const warnings = new Set<string>();
+  const onWarning = (message: string) => {
+    if (!warnings.has(message)) given.onWarning?.(message);
+    warnings.add(message);
+  };
+  const services = { ...given, onWarning };
   if (!(await hasItems(services.database, services.sourceId))) await pass('list', choice, services, new Set());
   let failed = new Set<string>();
   for (let count = 1; ; count++) {
@@ -73,57 +77,59 @@ async function pass(
   services: ImportServices,
   failed: Set<string>,
 ): Promise<number> {
-  const { database, source, sourceId, signal } = services;
+  const { database, source, sourceId, signal, onWarning } = services;
   const { seriesId, since, parallel } = choice;
   const number = await beginPass(database, sourceId);
   let copied = 0;
-  let isWhole = seriesId === undefined && since === undefined;
-  const handle = async <T extends Item>({ key, item, known }: Found<T>, copy: Copy<T>) => {
+  const handle = async ({ key, item, known }: Found) => {
     let attempt = '';
     const result = await outcome(async () => {
       const digest = digestOf(item);
       attempt = `${key.kind} ${key.id} ${digest}`;
       if (failed.has(attempt) || (await isCurrent(key, digest, known, services))) return undefined;
-      return copy(item, digest, known, services);
+      return HANDLERS[key.kind].copy(item, digest, known, services);
     }, signal);
     if (!result) return;
     if (result.state === 'copied') copied += 1;
     else {
-      // A result with a version has been stored together with the event.
+      // A result with a version has been stored together with the item.
       if (result.version === undefined) await saveResult(database, key, result);
       if (result.state !== 'pending') failed.add(attempt);
     }
   };
-  const walk = async <T extends Item>(
-    kind: ItemKind,
-    read: (range: SourceChoice) => AsyncIterable<T>,
-    copy: Copy<T>,
-  ) => {
+  /** @returns true if everything was read */
+  const walk = async (kind: ItemKind): Promise<boolean> => {
     const unreadable: [id: string, reason: string][] = [];
     const onUnreadable = (id: string, reason: string) => void unreadable.push([id, reason]);
-    const items = read({ signal, seriesId, since, onUnreadable });
+    const items = HANDLERS[kind].list(source, { signal, seriesId, since, onUnreadable });
     const found = noteItems(items, { kind, pass: number }, services);
     const limits = { concurrency: purpose === 'list' ? 1 : parallel, signal };
-    await forEachConcurrent(found, async (each) => purpose === 'copy' && handle(each, copy), limits);
+    const read = forEachConcurrent(found, async (each) => purpose === 'copy' && handle(each), limits);
+    const isListed = await read.then(
+      () => true,
+      (error) => {
+        if (!(error instanceof ListUnavailable)) throw error;
+        onWarning?.(error.message);
+        return false;
+      },
+    );
     for (const [id, reason] of unreadable) {
       const key = keyOf(sourceId, kind, id);
       await noteFound(database, { sourceId, kind }, [{ id: key.id, title: '' }], number);
       await saveResult(database, key, { state: 'failed', reason });
     }
-    isWhole &&= unreadable.length === 0;
+    return isListed && unreadable.length === 0;
   };
-  await walk('series', (range) => source.series(range), copySeries);
-  await walk('event', (range) => source.events(range), copyEvent);
-  if (isWhole && purpose === 'copy') copied += await followDeletions(number, services);
+  const whole: ItemKind[] = [];
+  for (const kind of kindsOf(choice)) if (await walk(kind)) whole.push(kind);
+  if (purpose === 'copy' && !isPartial(choice)) copied += await followDeletions(number, whole, services);
   return copied;
 }
 
-type Item = SourceSeries | SourceEvent;
-
 /** An item that a pass has found for the first time. */
-interface Found<T> {
+interface Found {
   key: ItemKey;
-  item: T;
+  item: Item;
   known: KnownItem;
 }
 
@@ -133,11 +139,11 @@ const BATCH = 100;
 const keyOf = (sourceId: number, kind: ItemKind, id: string): ItemKey => ({ sourceId, kind, id: storable(id, MAX_ID) });
 
 /** Notes that a pass has found items, and answers each of them once: one that moves in the list may come twice. */
-async function* noteItems<T extends Item>(
-  items: AsyncIterable<T>,
+async function* noteItems(
+  items: AsyncIterable<Item>,
   { kind, pass }: { kind: ItemKind; pass: number },
   { database, sourceId }: ImportServices,
-): AsyncGenerator<Found<T>> {
+): AsyncGenerator<Found> {
   for await (const batch of inBatches(items, BATCH)) {
     const byId = new Map(batch.map((item) => [keyOf(sourceId, kind, item.identifier).id, item]));
     const titles = [...byId].map(([id, { title }]) => ({ id, title }));
@@ -148,8 +154,6 @@ async function* noteItems<T extends Item>(
     }
   }
 }
-
-type Copy<T> = (item: T, digest: string, known: KnownItem, services: ImportServices) => Promise<ItemResult>;
 
 /** Turns errors of one item into its outcome. Other errors end the import. */
 async function outcome<T>(copy: () => Promise<ItemResult | T>, signal: AbortSignal): Promise<ItemResult | T> {
@@ -198,20 +202,18 @@ async function isCurrent(
   known: KnownItem,
   { database, theirs }: ImportServices,
 ): Promise<boolean> {
-  return known.copied === digest && (!theirs || known.version === (await VERSIONS[kind](database, id)));
+  return known.copied === digest && (!theirs || known.version === (await HANDLERS[kind].version(database, id)));
 }
 
-const VERSIONS = { series: seriesVersion, event: eventVersion };
-
 /**
- * Deletes what was deleted at the source, unless it was changed here or so much is missing that an account must have lost
+ * Deletes what was deleted at the source, of the kinds that were read completely, unless it was changed here or so much is missing that an account must have lost
  * rights.
  *
  * @returns the number of items that vanished
  */
-async function followDeletions(pass: number, services: ImportServices): Promise<number> {
+async function followDeletions(pass: number, kinds: readonly ItemKind[], services: ImportServices): Promise<number> {
   const { database, sourceId, signal } = services;
-  const { vanished, missing, total } = await notFoundIn(database, sourceId, pass);
+  const { vanished, missing, total } = await notFoundIn(database, sourceId, kinds, pass);
   const isBelievable = missing <= Math.min(total / 2, Math.max(FEW, total * MOST_VANISHED));
   const doubt = `The source no longer lists ${missing} of ${total} items, among them this one. Nothing was deleted here.`;
   let deleted = 0;
@@ -230,25 +232,18 @@ async function followDeletion(
   doubt: string | undefined,
   services: ImportServices,
 ): Promise<ItemResult | 'deleted' | undefined> {
-  const { database, source, sourceId, staging, onDeleted } = services;
-  const found = kind === 'series' ? await source.findSeries(id) : await source.findEvent(id);
-  if (found) return undefined;
+  const { database, source, sourceId, onDeleted } = services;
+  const handler = HANDLERS[kind];
+  if (await handler.find(source, id)) return undefined;
   if (doubt !== undefined) return { state: 'skipped', reason: doubt };
-  const here = await VERSIONS[kind](database, id);
+  const here = await handler.version(database, id);
   if (version !== null && here !== undefined) {
     const reason = 'It was deleted at the source, and changed here since it was copied.';
     if (here !== version) return { state: 'skipped', reason };
     const require = async (trx: Transaction) => {
-      if ((await VERSIONS[kind](trx, id)) !== version) throw new ConcurrentChange(reason);
+      if ((await handler.version(trx, id)) !== version) throw new ConcurrentChange(reason);
     };
-    if (kind === 'event') await removeEvent({ id, actor: ACTOR, require }, { database, staging });
-    else {
-      await inTransaction(database, async (trx) => {
-        await trx.selectFrom('series').select('id').where('id', '=', id).forUpdate().execute();
-        await require(trx);
-        await removeSeries(trx, id, ACTOR);
-      });
-    }
+    await handler.remove(id, require, services);
     onDeleted?.(kind, id);
   }
   await forgetItem(database, { sourceId, kind, id });

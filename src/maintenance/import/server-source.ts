@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { API_VERSIONS, type ApiVersion, atLeast, mediaType } from '#platform/http/answer/version.ts';
 import type { NamedHost } from '#platform/setting/value-kinds.ts';
 import { inBatches } from '../concurrency.ts';
@@ -9,8 +8,19 @@ import {
   type SourceFile,
   SourceUnusable,
 } from './catalogue-source.ts';
-import { type ListedEvent, listedEvent, listedSeries, parseEvent, parseSeries, parseTracks } from './parse-source.ts';
-import type { SourceEvent, SourceSeries, SourceTrack } from './source.schemas.ts';
+import {
+  type ListedEvent,
+  listedEvent,
+  listedSeries,
+  parseEvent,
+  parseGroup,
+  parsePlaylist,
+  parseSeries,
+  parseTracks,
+} from './parse-source.ts';
+import { accessRefused, baseOf, isRefused, newestCommonVersion } from './server-access.ts';
+import { listGroups, listPlaylists } from './server-lists.ts';
+import type { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
 import { SourceConnection } from './source-connection.ts';
 import { type Outage, type RequestLimits, SourceRequests } from './source-requests.ts';
 import { LATEST, type PageRequest, walkByOffset, walkByTime } from './walk.ts';
@@ -60,49 +70,6 @@ export async function openServer(url: string, options: ServerOptions): Promise<C
   return source;
 }
 
-/** Parses the address of a server. @throws {SourceUnusable} */
-function baseOf(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new SourceUnusable('The URL of the source must begin with http:// or https://.');
-  if (url.username || url.password)
-    throw new SourceUnusable('The URL of the source must contain no user and no password. Give them as options.');
-  url.search = '';
-  url.hash = '';
-  url.pathname = url.pathname.replace(/(\/api)?\/*$/, '');
-  return url;
-}
-
-const Versions = z.object({ versions: z.array(z.string()) });
-
-/** Returns the newest version that the server and Inlet support. @throws {SourceUnusable} */
-async function newestCommonVersion(connection: SourceConnection, signal: AbortSignal): Promise<ApiVersion> {
-  const answer = await connection.json('/api/version', signal).catch((error) => {
-    if (!(error instanceof SourceError)) throw error;
-    if (error.status === UNAUTHORIZED || error.status === FORBIDDEN) throw accessRefused(error, 'ROLE_API');
-    throw new SourceUnusable(`${connection.base} is not usable as a source: ${error.message} ${CHECK_URL}`);
-  });
-  const { data } = Versions.safeParse(answer);
-  if (!data) throw new SourceUnusable(`${connection.base}/api/version is not of the External API. ${CHECK_URL}`);
-  const common = API_VERSIONS.findLast((version) => data.versions.includes(`v${version}`));
-  if (common) return common;
-  throw new SourceUnusable(
-    `${connection.base} supports none of the versions ${API_VERSIONS[0]} to ${API_VERSIONS.at(-1)} of the External API.`,
-  );
-}
-
-const CHECK_URL = 'Check the URL: it is the address of the server, to which /api is added.';
-const UNAUTHORIZED = 401;
-const FORBIDDEN = 403;
-
-function accessRefused(error: SourceError, role: string): SourceUnusable {
-  return new SourceUnusable(
-    error.status === UNAUTHORIZED
-      ? 'The source refuses the user name or the password. Check both.'
-      : `${error.message} Give the account at the source the role ${role}, or ROLE_ADMIN.`,
-  );
-}
-
 class ServerSource implements CatalogueSource {
   readonly name: string;
   readonly #connection: SourceConnection;
@@ -140,8 +107,7 @@ class ServerSource implements CatalogueSource {
         : [];
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      const isRefused = error.status === UNAUTHORIZED || error.status === FORBIDDEN;
-      if (isRefused) throw accessRefused(error, `ROLE_API_${role}`);
+      if (isRefused(error)) throw accessRefused(error, `ROLE_API_${role}`);
       return [];
     }
   }
@@ -178,6 +144,14 @@ class ServerSource implements CatalogueSource {
     }
   }
 
+  playlists(choice: SourceChoice): AsyncGenerator<SourcePlaylist> {
+    return listPlaylists(this.#connection, this.#version, choice);
+  }
+
+  groups(choice: SourceChoice): AsyncGenerator<SourceGroup> {
+    return listGroups(this.#connection, choice);
+  }
+
   findEvent(id: string): Promise<SourceEvent | undefined> {
     return this.#findEvent(id, this.#signal);
   }
@@ -185,6 +159,16 @@ class ServerSource implements CatalogueSource {
   async findSeries(id: string): Promise<SourceSeries | undefined> {
     const json = await this.#find(seriesPath(id), this.#signal);
     return json === undefined ? undefined : this.#readSeries(id, json, this.#signal);
+  }
+
+  async findPlaylist(id: string): Promise<SourcePlaylist | undefined> {
+    const json = await this.#find(`/api/playlists/${encodeURIComponent(id)}`, this.#signal);
+    return json === undefined ? undefined : parsePlaylist(json);
+  }
+
+  async findGroup(id: string): Promise<SourceGroup | undefined> {
+    const json = await this.#find(`/api/groups/${encodeURIComponent(id)}`, this.#signal);
+    return json === undefined ? undefined : parseGroup(json);
   }
 
   async tracks(eventId: string): Promise<SourceTrack[]> {

@@ -59,6 +59,7 @@ export class SourceConnection {
    */
   async attemptJson(path: string, signal: AbortSignal): Promise<unknown> {
     const { requests } = this.#options;
+    const [what = path] = path.split('?', 1);
     await requests.turn(signal);
     const { body, response } = await withIdleLimit(requests.limits.idleMs, signal, async (until, progress) => {
       const headers = { Accept: this.accept, Authorization: this.#authorization, 'User-Agent': 'Inlet' };
@@ -69,11 +70,11 @@ export class SourceConnection {
     if (status === 200) {
       const json = tryParseJson(body);
       if (json !== undefined) return json;
-      throw new SourceError(`${path} is not answered with JSON.`, status);
+      throw new SourceError(`${what} is not answered with JSON.`, status);
     }
     const location = response.headers.get('location');
-    if (location !== null && status >= 300 && status < 400) throw redirected(path, status, location, this.base);
-    throw statusFault(path, status, response.headers.get('retry-after'), body);
+    if (location !== null && status >= 300 && status < 400) throw redirected(what, status, location, this.base);
+    throw statusFault(what, status, response.headers.get('retry-after'), body);
   }
 
   /** Opens a file, in as many attempts as it takes. @throws {SourceError} */

@@ -126,3 +126,23 @@ export const SourceSeries = z.object({
   inlet: SeriesExtras.optional(),
 });
 export type SourceSeries = z.infer<typeof SourceSeries>;
+
+/** A playlist. Its entries and those of its list get other identifiers here. */
+export const SourcePlaylist = z
+  .object({
+    id: z.string(),
+    title: text,
+    description: text,
+    creator: text,
+    updated: text,
+    entries: z.array(z.object({ contentId: z.string() })),
+    accessControlEntries: Acl,
+  })
+  .transform(({ id, ...playlist }) => ({ identifier: id, ...playlist }));
+export type SourcePlaylist = z.infer<typeof SourcePlaylist>;
+
+/** A group. Roles and members are separated by commas. */
+export const SourceGroup = z
+  .object({ identifier: z.string(), name: text, description: text, roles: text, members: text })
+  .transform((group) => ({ ...group, title: group.name }));
+export type SourceGroup = z.infer<typeof SourceGroup>;

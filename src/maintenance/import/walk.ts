@@ -108,19 +108,20 @@ async function* walkTimeless<T extends ListedItem>(
   }
 }
 
-/** Walks a list by offsets, for servers that do not filter by time. */
+/** Walks a list by offsets, for lists without a filter by time. It ends when the list ignores offsets, too. */
 export async function* walkByOffset<T extends ListedItem>(options: WalkOptions<T>): AsyncGenerator<T> {
   const { page, limit, onWarning } = options;
   const seen = new Set<string>();
   for (let offset = 0; ; offset += limit) {
     const items = await page({ from: undefined, offset }).catch((error) => skipDeep(error, offset));
     if (!items) return onWarning(`Only the first ${offset} items can be read: the source answers no more.`);
+    const before = seen.size;
     for (const item of items) {
       if (seen.has(item.id)) continue;
       seen.add(item.id);
       if (!isBefore(item, options.since)) yield item;
     }
-    if (items.length < limit) return;
+    if (items.length < limit || seen.size === before) return;
   }
 }
 

@@ -120,7 +120,7 @@ export const FIGURES = {
       SELECT kind, state, count(*)::integer AS count FROM import_sources AS s JOIN import_items ON source_id = s.id
       WHERE active_at > now() - interval '1 hour' GROUP BY kind, state ORDER BY kind, state`.execute(database);
     const samples = rows.map(({ count, ...labels }): Sample => [labels, count]);
-    return [{ name: 'inlet_import_items', help: 'Series and events of running imports, by state', samples }];
+    return [{ name: 'inlet_import_items', help: 'Items of running imports, by kind and state', samples }];
   },
 
   /** Runs last, because it looks at every file of the database. */
