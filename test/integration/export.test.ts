@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { exportCommand } from '#cli/inlet/export.ts';
+import { importCommand } from '#cli/inlet/import.ts';
 import { ITEM_FILES, type ItemKind, itemFolder } from '#maintenance/import/folder-format.ts';
 import { openFolder } from '#maintenance/import/folder-source.ts';
 import { FolderStorage } from '#platform/storage/folder.ts';
@@ -405,4 +406,37 @@ describe('the folder of an export', () => {
     await mkdir(pathOf(folder, 'events', id), { recursive: true });
     await expect(source.findEvent(id)).rejects.toThrow('is not a regular file');
   });
+});
+
+test('an export that is imported elsewhere has equal playlists, and equal groups with --groups', async () => {
+  const [up, other] = [await openUpkeep(), await openUpkeep()];
+  const entries = [{ contentId: await insertEvent(up.app.database) }, { contentId: 'elsewhere' }];
+  const accessControlEntries = [ace('ROLE_STUDENT'), ace('ROLE_A', 'write', false)];
+  for (const [day, title] of ['Lectures', 'Über <Ringe>'].entries()) {
+    const facts = { title, description: 'All', creator: 'Ada', entries, accessControlEntries };
+    const id = await createPlaylist(up.app, facts);
+    const updated = new Date(Date.UTC(2026, 3, 13 + day));
+    await up.app.database.updateTable('playlists').set({ updated }).where('id', '=', id).execute();
+  }
+  await send(up.app, 'POST', '/api/groups', {
+    name: 'Lab',
+    description: 'Staff',
+    roles: 'ROLE_STUDIO',
+    members: 'ada',
+  });
+  const services = '/api/groups/mh_default_org_external_applications/members';
+  await send(up.app, 'POST', services, { member: 'moodle' });
+  const folder = await exported(up);
+  const shown = async ({ app }: Upkeep, path: string) =>
+    JSON.parse(await (await app.request(path)).text(), (name, value) => (Number.isInteger(value) ? name : value));
+  expect(await other.run(importCommand, folder)).toEqual(DONE);
+  expect(await shown(up, '/api/playlists')).toHaveLength(2);
+  expect(await shown(other, '/api/playlists')).toEqual(await shown(up, '/api/playlists'));
+  expect(await shown(other, '/api/groups')).toMatchObject([{ members: '' }]);
+  expect(await other.run(importCommand, folder, '--groups')).toEqual(DONE);
+  expect(await shown(other, '/api/groups')).toEqual(await shown(up, '/api/groups'));
+  await send(up.app, 'DELETE', '/api/groups/lab', undefined);
+  expect(await up.run(exportCommand, folder)).toEqual(DONE);
+  expect(await other.run(importCommand, folder, '--groups')).toEqual(DONE);
+  expect(await shown(other, '/api/groups')).toEqual(await shown(up, '/api/groups'));
 });

@@ -213,6 +213,75 @@ describe('an import from a hostile source', () => {
   });
 });
 
+const playlistOf = (fields: Record<string, unknown>) => ({
+  ...{ id: randomUUID(), title: 'Exercises', description: '', creator: '', updated: '2024-05-01T10:00:00Z' },
+  ...{ entries: [], accessControlEntries: [], ...fields },
+});
+
+describe('an import of hostile playlists and groups', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a title with a NUL', { title: 'a\0b' }, "'title'"],
+    ['10,000 entries', { entries: Array.from({ length: 10_000 }, (_, i) => ({ contentId: `${i}` })) }, "'entries'"],
+    ['an entry with a NUL', { entries: [{ contentId: 'a\0b' }] }, "'entries[0].contentId'"],
+    ['an identifier of 1,000 characters', { id: 'a'.repeat(1000) }, 'identifier'],
+    ['no date of change', { updated: 'yesterday' }, '`updated`'],
+    [
+      'an access control list of 3,000 entries',
+      { accessControlEntries: Array.from({ length: 3000 }, (_, i) => ({ allow: true, action: 'a', role: `R_${i}` })) },
+      "'accessControlEntries'",
+    ],
+    ['entries that are no list', { entries: {} }, 'entries: '],
+  ])('fails a playlist with %s and copies everything else', async (_, bad, reason) => {
+    const [up, source] = [await open(), await hostileSource()];
+    const good = playlistOf({});
+    source.events = [eventOf()];
+    source.playlists = [playlistOf(bad), good];
+    const done = await importFrom(up, source);
+    expect(done.code).toBe(1);
+    expect(done.lines.slice(-3, -1)).toEqual([
+      'Events: 1 copied, 0 failed, 0 skipped, 0 pending',
+      'Playlists: 1 copied, 1 failed, 0 skipped, 0 pending',
+    ]);
+    expect(done.lines[0]).toMatch(/^playlist /);
+    expect(done.lines[0]).toContain(reason);
+    expect((await up.app.request(`/api/playlists/${good.id}`)).status).toBe(200);
+  });
+
+  test('copies no group that grants the rights of an administrator, unless --groups says so', async () => {
+    const [up, source] = [await open(), await hostileSource()];
+    const headers = { Authorization: await up.app.account('mallory') };
+    const mayRead = async () => (await up.app.request('/api/groups', { headers })).status === 200;
+    const group = { identifier: 'admins', name: 'Admins', roles: 'ROLE_ADMIN', members: 'mallory' };
+    source.events = [eventOf()];
+    source.groups = [group];
+    source.playlists = [playlistOf({})];
+    const counted = await importFrom(up, source, '--dry-run');
+    expect(counted.lines.slice(-2)).toEqual([
+      'Groups that are copied only with --groups: 1.',
+      '0 series, 1 events, 1 playlists, 0 published files with 0 bytes. Nothing was copied.',
+    ]);
+    expect(await importFrom(up, source)).toMatchObject({ code: 0 });
+    expect(await mayRead()).toBe(false);
+    expect((await importFrom(up, source, '--groups')).lines.at(-2)).toBe(
+      'Groups: 1 copied, 0 failed, 0 skipped, 0 pending',
+    );
+    expect(await mayRead()).toBe(true);
+  });
+
+  test('leaves playlists out of a part of the catalogue, and groups cannot be chosen with it', async () => {
+    const [up, source] = [await open(), await hostileSource()];
+    source.events = [eventOf()];
+    source.playlists = [playlistOf({})];
+    for (const part of [
+      ['--since', '2019-01-01'],
+      ['--series', 'none'],
+    ]) {
+      expect((await importFrom(up, source, ...part)).lines.join()).not.toContain('Playlists');
+      await expect(importFrom(up, source, ...part, '--groups')).rejects.toThrow('cannot be combined');
+    }
+  });
+});
+
 describe('what is here', () => {
   test('and was deleted here is not copied again, unless --theirs says so', async () => {
     const [up, source] = [await open(), await hostileSource()];
