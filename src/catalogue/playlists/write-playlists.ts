@@ -63,12 +63,17 @@ export async function changePlaylist(
  */
 export async function deletePlaylist(trx: Transaction, id: string, principal: Principal): Promise<void> {
   await lockPlaylist(trx, id, principal);
+  await removeLockedPlaylist(trx, id, principal.username);
+}
+
+/** Deletes a locked playlist without asking for access. */
+export async function removeLockedPlaylist(trx: Transaction, id: string, actor: string): Promise<void> {
   const { title, read_roles: readRoles } = await trx
     .deleteFrom('playlists')
     .where('id', '=', id)
     .returning(['title', 'read_roles'])
     .executeTakeFirstOrThrow();
-  const about = { playlistId: id, actor: principal.username, readRoles };
+  const about = { playlistId: id, actor, readRoles };
   await recordChanges(trx, [{ kind: 'playlist.deleted', ...about, data: { title } }]);
 }
 

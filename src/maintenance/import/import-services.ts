@@ -1,5 +1,3 @@
-import { Principal } from '#access/principal.ts';
-import { ROLE_ADMIN } from '#access/roles/roles.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import type { CopyServices } from './copy-files.ts';
@@ -41,9 +39,3 @@ const STARTS: Record<ItemKind, string> = {
 
 /** The actor of changes in the log, and the creator of workflows; other than any usual user name. */
 export const ACTOR = 'inlet import';
-
-/** The principal of deletions. */
-export const IMPORTER = new Principal({
-  ...{ username: ACTOR, name: '', email: '', provider: 'inlet' },
-  roles: new Set([ROLE_ADMIN]),
-});

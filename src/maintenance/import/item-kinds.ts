@@ -1,6 +1,6 @@
 import { deleteGroup } from '#access/user-groups/groups.queries.ts';
 import { removeEvent } from '#catalogue/events/delete-event.ts';
-import { deletePlaylist } from '#catalogue/playlists/write-playlists.ts';
+import { removeLockedPlaylist } from '#catalogue/playlists/write-playlists.ts';
 import { removeSeries } from '#catalogue/series/series-queries.ts';
 import type { Queryable, Transaction } from '#platform/database/kysely.ts';
 import { type CatalogueSource, isPartial, type SourceChoice } from './catalogue-source.ts';
@@ -9,7 +9,7 @@ import { copyGroup } from './copy-group.ts';
 import { copyPlaylist } from './copy-playlist.ts';
 import { copySeries } from './copy-series.ts';
 import type { ItemKind, ItemResult, KnownItem } from './import-items.queries.ts';
-import { ACTOR, IMPORTER, type ImportServices } from './import-services.ts';
+import { ACTOR, type ImportServices } from './import-services.ts';
 import { type RowKind, removeRow, rowVersion } from './imported-rows.ts';
 import type { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries } from './source.schemas.ts';
 import { eventVersion } from './write-imported-event.ts';
@@ -55,7 +55,7 @@ export const HANDLERS: Readonly<Record<ItemKind, KindHandler>> = {
     list: (source, choice) => source.playlists(choice),
     find: (source, id) => source.findPlaylist(id),
     copy: copyPlaylist,
-    ...rowsOf('playlist', (trx, id) => deletePlaylist(trx, id, IMPORTER)),
+    ...rowsOf('playlist', (trx, id) => removeLockedPlaylist(trx, id, ACTOR)),
   },
   group: {
     list: (source, choice) => source.groups(choice),
