@@ -85,6 +85,7 @@ describe('playlists', () => {
       /^Playlists do not come along .*403.*ROLE_API_PLAYLISTS_VIEW/,
     ],
     ['unknown to the source', { version: '1.10.0' }, /^Playlists do not come along: .* version 1\.10\.0/],
+    ['not found at the source', { hasPlaylists: false }, /^Playlists do not come along \(.*404[^)]*\)\.$/],
   ])('that are %s stay as they are, with a warning, and everything else comes along', async (_, options, warning) => {
     const playlists = [1, 2, 3].map((number) => playlistOf(number));
     const server = await reference({ events: 10, series: 1, playlists });

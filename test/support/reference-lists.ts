@@ -20,6 +20,8 @@ export interface ReferenceGroup {
 export interface ListOptions {
   playlists: ReferencePlaylist[];
   groups: ReferenceGroup[];
+  /** False for a server that has playlists switched off. */
+  hasPlaylists: boolean;
   /** Answers each page with the whole list. */
   isUnpaged: boolean;
 }
@@ -29,7 +31,8 @@ type Json = Record<string, unknown>;
 /** Lists that the reference server reads from its database, which has no window; undefined for a list that it does not have. */
 export function furtherList(kind: string | undefined, options: ListOptions, version: string): Json[] | undefined {
   if (kind === 'groups') return options.groups.map(groupJson);
-  return kind === 'playlists' && minor(version) >= 11 ? options.playlists.map(playlistJson) : undefined;
+  const isKnown = kind === 'playlists' && options.hasPlaylists && minor(version) >= 11;
+  return isKnown ? options.playlists.map(playlistJson) : undefined;
 }
 
 /** Returns a page: a limit of 0 is none. */

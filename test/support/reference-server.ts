@@ -84,7 +84,7 @@ export class ReferenceServer {
       ...{ events: 24, series: 3, startOf: usualStart, kindOf, faultOf: () => undefined, isSeriesBroken: () => false },
       ...{ version: '1.11.0', username: 'import', password: 'secret', missingRoles: [], latencyMs: 0, basePath: '' },
       ...{ hasPublicVersion: false, signedForMs: 0, isUnsorted: false },
-      ...{ playlists: [], groups: [], isUnpaged: false },
+      ...{ playlists: [], groups: [], hasPlaylists: true, isUnpaged: false },
       ...options,
     };
   }

@@ -62,7 +62,7 @@ export class SourceError extends Error {
   }
 }
 
-/** The source does not list one kind of items. Others can still be read. The message says what to do. */
+/** The source does not list one kind of items. Others can still be read. The message says why. */
 export class ListUnavailable extends Error {
   override name = 'ListUnavailable';
 }

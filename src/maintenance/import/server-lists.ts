@@ -1,6 +1,7 @@
 import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
 import { ListUnavailable, type SourceChoice, SourceError } from './catalogue-source.ts';
 import { listedItem, parseGroup, parsePlaylist } from './parse-source.ts';
+import { isRefused } from './server-access.ts';
 import type { SourceGroup, SourcePlaylist } from './source.schemas.ts';
 import type { SourceConnection } from './source-connection.ts';
 import { type PageRequest, walkByOffset } from './walk.ts';
@@ -43,9 +44,8 @@ async function* readList<T>(
       if (!(error instanceof SourceError)) throw error;
       const reason = error.message.replace(/\.$/, '');
       const role = `ROLE_API_${kind.toUpperCase()}_VIEW`;
-      throw new ListUnavailable(
-        `${kind} do not come along (${reason}). Give the account at the source the role ${role}, or ROLE_ADMIN.`,
-      );
+      const advice = isRefused(error) ? ` Give the account at the source the role ${role}, or ROLE_ADMIN.` : '';
+      throw new ListUnavailable(`${kind} do not come along (${reason}).${advice}`);
     }
   };
   // It only warns of pages that cannot be read, and such a page ends the list here.
