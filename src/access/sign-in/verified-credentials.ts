@@ -14,7 +14,7 @@ export class VerifiedCredentialsCache<Entry> {
 
   /** Returns a digest that cannot be computed outside this process. */
   digest(...parts: string[]): string {
-    // Nobody sees digests, so the key in front is enough; an HMAC takes a tenth of the time of a whole request.
+    // No digest leaves the process, so a key in front is enough. An HMAC would take a tenth of the time of a request.
     return createHash('sha256').update(this.#key).update(JSON.stringify(parts)).digest('base64');
   }
 

@@ -206,9 +206,10 @@ async function isCurrent(
 }
 
 /**
- * Deletes what was deleted at the source, of the kinds that were read completely, unless it was changed here or so much is missing that an account must have lost
+ * Deletes what was deleted at the source, unless it was changed here or so much is missing that an account must have lost
  * rights.
  *
+ * @param kinds those that were read completely
  * @returns the number of items that vanished
  */
 async function followDeletions(pass: number, kinds: readonly ItemKind[], services: ImportServices): Promise<number> {
