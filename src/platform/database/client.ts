@@ -95,21 +95,6 @@ export function cutWhenSilent(client: pg.Client, limits: Limits): void {
   client.connection.once('end', () => cancel());
 }
 
-/** SQLSTATE of a write to a standby, or to a server with `default_transaction_read_only`. */
-const READ_ONLY = '25006';
-
-/** Closes a connection after a write that its server refused as read-only: a new one may lead to the new primary. */
-export function cutWhenReadOnly({ connection }: pg.Client): void {
-  let refusal: Error | undefined;
-  connection.on('errorMessage', (error: pg.DatabaseError) => {
-    if (error.code === READ_ONLY) refusal = error;
-  });
-  // Earlier, a transaction would fail with the error of the connection instead.
-  connection.on('readyForQuery', ({ status }: { status: string }) => {
-    if (refusal && status === 'I') connection.stream.destroy(refusal);
-  });
-}
-
 function silenceError(ms: number): Error {
   return Object.assign(new Error(`The database has not answered for ${ms} ms.`), { code: 'ETIMEDOUT' });
 }

@@ -1,17 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { withTimeout } from '../process/timeout.ts';
-import {
-  cutWhenReadOnly,
-  cutWhenSilent,
-  LimitedClient,
-  type Limits,
-  limitedConnection,
-  REQUEST_LIMITS,
-} from './client.ts';
+import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, REQUEST_LIMITS } from './client.ts';
 import { isDatabaseOutage } from './retry.ts';
 
 const INT8 = 20;
+/** SQLSTATE of a write to a standby, or to a server with `default_transaction_read_only`. */
+const READ_ONLY = '25006';
 /** The longest wait for a connection of a busy pool; a new connection has its own limit. */
 const LINE_MS = 60_000;
 /** The time a closing pool waits for running queries. */
@@ -47,13 +42,21 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   // A broken connection without a listener would end the process: the pool removes its own while a connection is in
   // use. The pool also reports idle ones.
   const clients = new Set<pg.Client>();
+  const refused = new WeakSet<pg.ClientBase>();
   pool.on('connect', (connected) => {
     const client = connected as pg.PoolClient & pg.Client;
     client.on('error', options.onError);
     cutWhenSilent(client, limits);
-    cutWhenReadOnly(client);
+    client.connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
+      if (code === READ_ONLY) refused.add(client);
+    });
     clients.add(client);
     client.once('end', () => clients.delete(client));
+  });
+  // A server that refuses writes may be the old primary: a new connection may lead to the new one. The pool keeps no
+  // client that is closing, and looks at it after this event.
+  pool.on('release', (_error, client) => {
+    if (refused.has(client)) void (client as unknown as pg.Client).end();
   });
   pool.on('error', () => undefined);
   const end = pool.end.bind(pool) as () => Promise<void>;
