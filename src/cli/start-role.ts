@@ -23,14 +23,16 @@ import { denoProgram, execProgram } from './runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /**
- * Limits the young generation to 4 MiB, which saves 25 MiB of memory, and exposes the garbage collector, which `runProcess`
- * calls after the start.
+ * Limits the young generation to so many MiB. The default of 16 takes 15 to 25 MiB more memory. On Deno 4 would save
+ * nothing more, and answer 5 % fewer requests.
  */
-const V8_FLAGS = ['--max-semi-space-size=4', '--expose-gc'];
+const YOUNG_MIB: Record<Runtime, number> = { node: 4, deno: 8 };
+/** Also exposes the garbage collector, which `runProcess` calls after the start. */
+const v8Flags = (runtime: Runtime) => [`--max-semi-space-size=${YOUNG_MIB[runtime]}`, '--expose-gc'];
 /** Packages come only from node_modules; files above the project are ignored. */
 const DENO_RUN = [
   ...['run', '--quiet', '--no-config', '--no-lock', '--no-remote', '--node-modules-dir=manual'],
-  `--v8-flags=${V8_FLAGS.join()}`,
+  `--v8-flags=${v8Flags('deno').join()}`,
 ];
 
 const PROJECT = dirname(dirname(import.meta.dirname));
@@ -70,7 +72,7 @@ export async function startRole(
   // Otherwise Node compiles TypeScript at each start, and the compiler stays in memory.
   const NODE_COMPILE_CACHE = environment.NODE_COMPILE_CACHE || join(config.dataDir, 'node');
   if (runtime === 'node') {
-    return execProgram(process.execPath, [...V8_FLAGS, ENTRIES[role]], { ...changed, NODE_COMPILE_CACHE });
+    return execProgram(process.execPath, [...v8Flags('node'), ENTRIES[role]], { ...changed, NODE_COMPILE_CACHE });
   }
   const DENO_DIR = environment.DENO_DIR || join(config.dataDir, 'deno');
   const DENO_CERT = environment.DENO_CERT || environment.NODE_EXTRA_CA_CERTS;

@@ -1,6 +1,4 @@
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { HonoAdapter } from '@bull-board/hono';
+import type { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
 import { isDatabaseOutage } from '#platform/database/retry.ts';
@@ -10,8 +8,28 @@ import type { WorkQueue } from '#platform/queue/work-queue.ts';
 
 const DASHBOARD_PATH = '/admin/queues';
 
-/** Serves bull-board. Retrying is off: a job only delivers, so running it again does nothing (the database has the work). */
+/** Serves bull-board, which is loaded with the first request: it takes 10 MiB of memory. */
 export function dashboardRoutes(queue: WorkQueue): Hono {
+  let loading: ReturnType<typeof loadBoard> | undefined;
+  // bull-board registers the path without a slash; browsers resolve its assets against the path with one.
+  return new Hono().all(`${DASHBOARD_PATH}/*`, async (c) => {
+    await requireQueue(queue);
+    loading ??= loadBoard(queue);
+    const { routes, refresh } = await loading;
+    refresh();
+    const response = await routes.fetch(c.req.raw, c.env);
+    if (!response.headers.get('Content-Type')?.startsWith('text/html')) return response;
+    return new Response(withoutOutsideHosts(await response.text()), response);
+  });
+}
+
+/** Retrying is off: a job only delivers, so running it again does nothing (the database has the work). */
+async function loadBoard(queue: WorkQueue): Promise<{ routes: Hono; refresh(): void }> {
+  const [{ createBullBoard }, { BullMQAdapter }, { HonoAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/hono'),
+  ]);
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(DASHBOARD_PATH);
   const shown = () => queue.queues().map((each) => new BullMQAdapter(each, { allowRetries: false }));
@@ -26,19 +44,14 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
       },
     },
   });
-  const app = new Hono();
-  app.use(`${DASHBOARD_PATH}/*`, async (c, next) => {
-    await requireQueue(queue);
+  const routes = new Hono({ strict: false }).route(DASHBOARD_PATH, withServerErrors(adapter, queue));
+  return {
+    routes: routes.onError((error) => {
+      throw error;
+    }),
     // An outage replaces the queues.
-    board.replaceQueues(shown());
-    await next();
-    if (c.res.headers.get('Content-Type')?.startsWith('text/html')) {
-      c.res = new Response(withoutOutsideHosts(await c.res.text()), c.res);
-    }
-  });
-  // bull-board registers the path without a slash; browsers resolve its assets against the path with one.
-  app.route(DASHBOARD_PATH, withServerErrors(adapter, queue));
-  return app;
+    refresh: () => board.replaceQueues(shown()),
+  };
 }
 
 /** Handles failures as errors of this server: bull-board would answer with the message of the backend and log nothing. */
