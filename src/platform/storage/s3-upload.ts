@@ -20,7 +20,7 @@ import type { MemoryShare } from './upload-memory.ts';
 import { type Block, readBlocks, type Source } from './upload-source.ts';
 
 const LEAST = 2;
-const MOST = 6;
+const MOST = 8;
 /** Parts that queue somewhere on the way: fewer leave the line idle at times, more only use memory. */
 const FEW_IN_LINE = 2;
 const MANY_IN_LINE = 4;
@@ -30,7 +30,7 @@ const MANY_IN_LINE = 4;
  * queue somewhere, and more would not be stored sooner.
  */
 export class PartConcurrency {
-  /** The current number, from 2 to 6. */
+  /** The current number, from 2 to 8. */
   most = LEAST;
   #fastestMs = Number.POSITIVE_INFINITY;
 
