@@ -169,6 +169,10 @@ describe('the dashboard of the queues', () => {
     expect(text).not.toMatch(/(href|src)="(https?:)?\/\//);
   });
 
+  test('has the sentence of every unknown address for its own', async () => {
+    expect(await ask('/admin/queues/nothing/here')).toEqual(await ask('/nothing/here'));
+  });
+
   test('refuses a name of a queue that cannot be read', async () => {
     const fault = 'The address is not percent-encoded UTF-8.';
     expect(await ask(`${QUEUES}?activeQueue=%25`)).toEqual([400, SENTENCE, fault]);

@@ -3,7 +3,7 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
 import { isDatabaseOutage } from '#platform/database/retry.ts';
 import { ICON } from '#platform/http/answer/html-page.ts';
-import { badRequest, HttpError } from '#platform/http/errors/errors.ts';
+import { badRequest, HttpError, notFound } from '#platform/http/errors/errors.ts';
 import type { WorkQueue } from '#platform/queue/work-queue.ts';
 
 const DASHBOARD_PATH = '/admin/queues';
@@ -17,7 +17,10 @@ export function dashboardRoutes(queue: WorkQueue): Hono {
     loading ??= loadBoard(queue);
     const { routes, refresh } = await loading;
     refresh();
-    const response = await routes.fetch(c.req.raw, c.env);
+    // The application that serves this removes the body of an answer to HEAD, when its length is known.
+    const { raw } = c.req;
+    const request = raw.method === 'HEAD' ? new Request(raw.url, { headers: raw.headers }) : raw;
+    const response = await routes.fetch(request, c.env);
     if (!response.headers.get('Content-Type')?.startsWith('text/html')) return response;
     return new Response(withoutOutsideHosts(await response.text()), response);
   });
@@ -46,9 +49,13 @@ async function loadBoard(queue: WorkQueue): Promise<{ routes: Hono; refresh(): v
   });
   const routes = new Hono({ strict: false }).route(DASHBOARD_PATH, withServerErrors(adapter, queue));
   return {
-    routes: routes.onError((error) => {
-      throw error;
-    }),
+    routes: routes
+      .notFound(() => {
+        throw notFound();
+      })
+      .onError((error) => {
+        throw error;
+      }),
     // An outage replaces the queues.
     refresh: () => board.replaceQueues(shown()),
   };
