@@ -41,12 +41,15 @@ const publicationOf = (media: object[], fields: Record<string, unknown> = {}) =>
 
 const CONTROL = String.fromCharCode(27);
 const MANY = 10 * 2 ** 20;
+/** An object that cannot be converted to a text. */
+const NO_TEXT = { toString: null, valueOf: null };
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 describe('an import from a hostile source', () => {
   test.each<[string, Record<string, unknown> | string]>([
     ['an identifier with a slash', { identifier: '../a/b' }],
     ['an identifier with a NUL', { identifier: 'a\0b' }],
+    ['an identifier with half a character', { identifier: 'a\ud800' }],
     ['no identifier', { identifier: '' }],
     ['an identifier of 10 MB', { identifier: 'a'.repeat(MANY) }],
     ['a creator with a NUL', { creator: 'a\0b' }],
@@ -194,6 +197,7 @@ describe('an import from a hostile source', () => {
   test.each<[string, Record<string, unknown>]>([
     ['an identifier with a NUL', { identifier: 'a\0b' }],
     ['an identifier with a slash', { identifier: 'a/b' }],
+    ['an identifier with half a character', { identifier: 'a\ud800' }],
     ['no date of creation that there is', { created: 'yesterday' }],
     [
       'an access control list of 3,000 entries',
@@ -211,6 +215,17 @@ describe('an import from a hostile source', () => {
       'Events: 1 copied, 0 failed, 0 skipped, 0 pending',
     ]);
   });
+
+  test('copies a series with properties that are no texts', async () => {
+    const [up, source] = [await open(), await hostileSource()];
+    const properties = { number: 5, object: NO_TEXT, list: [NO_TEXT] };
+    const identifier = randomUUID();
+    source.series = [{ identifier, title: 'Odd', created: '2020-01-01T00:00:00Z', properties }];
+    expect(await importFrom(up, source)).toMatchObject({ code: 0 });
+    expect(await (await up.app.request(`/api/series/${identifier}/properties`)).json()).toEqual({
+      ...{ number: '5', object: 'an object', list: 'a list' },
+    });
+  });
 });
 
 const playlistOf = (fields: Record<string, unknown>) => ({
@@ -224,6 +239,7 @@ describe('an import of hostile playlists and groups', () => {
     ['10,000 entries', { entries: Array.from({ length: 10_000 }, (_, i) => ({ contentId: `${i}` })) }, "'entries'"],
     ['an entry with a NUL', { entries: [{ contentId: 'a\0b' }] }, "'entries[0].contentId'"],
     ['an identifier of 1,000 characters', { id: 'a'.repeat(1000) }, 'identifier'],
+    ['an identifier that is an object', { id: NO_TEXT }, 'id: '],
     ['no date of change', { updated: 'yesterday' }, '`updated`'],
     [
       'an access control list of 3,000 entries',

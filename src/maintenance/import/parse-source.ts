@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 import { SourceError } from './catalogue-source.ts';
 import { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
 import type { ListedItem } from './walk.ts';
@@ -83,7 +84,7 @@ export function parseTracks(json: unknown): SourceTrack[] {
 /** Parses what identifies a playlist or a group of a list. */
 export function listedItem(json: unknown): ListedItem & { json: unknown } {
   const { id, identifier } = Object(json) as Record<string, unknown>;
-  return { id: String(identifier ?? id ?? ''), time: undefined, json };
+  return { id: excerpt(identifier ?? id), time: undefined, json };
 }
 
 /** @throws {SourceError} */

@@ -103,7 +103,9 @@ class ServerSource implements CatalogueSource {
     try {
       const list = await this.#connection.json(path, this.#signal);
       return Array.isArray(list)
-        ? list.flatMap(({ identifier }) => (typeof identifier === 'string' ? identifier : []))
+        ? list.flatMap(({ identifier }) =>
+            typeof identifier === 'string' && identifier.isWellFormed() ? identifier : [],
+          )
         : [];
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -264,8 +266,14 @@ const SERIES_PARTS = {
 };
 const MISSING: readonly number[] = [404, 406];
 
-const seriesPath = (id: string, part = '') => `/api/series/${encodeURIComponent(id)}${part}`;
-const eventPath = (id: string, part = '') => `/api/events/${encodeURIComponent(id)}${part}`;
+const seriesPath = (id: string, part = '') => `/api/series/${encoded(id)}${part}`;
+const eventPath = (id: string, part = '') => `/api/events/${encoded(id)}${part}`;
+
+/** @throws {SourceError} for text that no address can contain */
+function encoded(id: string): string {
+  if (id.isWellFormed()) return encodeURIComponent(id);
+  throw new SourceError('Its identifier is not valid Unicode.');
+}
 
 const wholeSeconds = (time: Date) => `${time.toISOString().slice(0, 19)}Z`;
 

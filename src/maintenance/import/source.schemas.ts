@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Acl } from '#access/acl/acl.ts';
+import { excerpt } from '#platform/text/excerpt.ts';
 import { EventExtras, SeriesExtras } from './inlet-extras.schemas.ts';
 
 const text = z
@@ -121,7 +122,7 @@ export const SourceSeries = z.object({
   /** Undefined if the source has none. */
   acl: Acl.optional(),
   metadata: z.array(Catalog).default([]),
-  properties: z.record(z.string(), z.union([z.string(), z.unknown().transform(String)])).default({}),
+  properties: z.record(z.string(), z.union([z.string(), z.unknown().transform((value) => excerpt(value))])).default({}),
   /** Only in an exported folder. */
   inlet: SeriesExtras.optional(),
 });
