@@ -102,6 +102,22 @@ describe('playlists', () => {
     ]);
     expect(await json<unknown[]>(up, '/api/playlists')).toHaveLength(3);
   });
+
+  test('stay if the source no longer lists most of them, although it lists all events', async () => {
+    const playlists = Array.from({ length: 10 }, (_, number) => playlistOf(number));
+    const server = await reference({ events: 60, series: 0, playlists });
+    const up = await openUpkeep();
+    await importFrom(up, server);
+    server.options.playlists = playlists.slice(0, 4);
+    server.delete(3);
+    const { lines } = await importFrom(up, server);
+    expect(lines.slice(-3, -1)).toEqual([
+      'Events: 59 copied, 0 failed, 0 skipped, 0 pending',
+      'Playlists: 4 copied, 0 failed, 6 skipped, 0 pending',
+    ]);
+    expect(lines).toContainEqual(expect.stringContaining('no longer lists 6 of 10 items of this kind'));
+    expect(await json<unknown[]>(up, '/api/playlists')).toHaveLength(10);
+  });
 });
 
 describe('groups', () => {

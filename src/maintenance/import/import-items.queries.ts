@@ -156,11 +156,19 @@ export interface VanishedItem {
   version: string | null;
 }
 
-/** Returns the items of some kinds that a pass has not found, events first, and the number of all that are missing. */
+/** The number of missing items of a kind, or of all kinds (null). */
+export interface MissingCount {
+  kind: ItemKind | null;
+  missing: number;
+  total: number;
+}
+
+/** Returns the items of some kinds that a pass has not found, events first, and the numbers of all and of each kind. */
 export async function notFoundIn(database: Database, sourceId: number, kinds: readonly ItemKind[], pass: number) {
-  const { rows } = await sql<{ missing: number; total: number }>`
-    SELECT count(*) FILTER (WHERE pass < ${pass})::integer AS missing, count(*)::integer AS total
-    FROM import_items WHERE source_id = ${sourceId} AND kind = ANY(${kinds})`.execute(database);
+  const { rows: counts } = await sql<MissingCount>`
+    SELECT kind, count(*) FILTER (WHERE pass < ${pass})::integer AS missing, count(*)::integer AS total
+    FROM import_items WHERE source_id = ${sourceId} AND kind = ANY(${kinds})
+    GROUP BY GROUPING SETS ((), (kind))`.execute(database);
   const vanished = (await database
     .selectFrom('import_items')
     .select(['kind', 'id', 'version'])
@@ -171,7 +179,7 @@ export async function notFoundIn(database: Database, sourceId: number, kinds: re
     .orderBy('kind')
     .orderBy('id')
     .execute()) as VanishedItem[];
-  return { vanished, missing: rows[0]?.missing ?? 0, total: rows[0]?.total ?? 0 };
+  return { vanished, counts };
 }
 
 /** Forgets an item that no longer exists at the source. */

@@ -12,6 +12,7 @@ import {
   type ItemKind,
   type ItemResult,
   type KnownItem,
+  type MissingCount,
   noteFound,
   notFoundIn,
   saveResult,
@@ -206,25 +207,31 @@ async function isCurrent(
 }
 
 /**
- * Deletes what was deleted at the source, unless it was changed here or so much is missing that an account must have lost
- * rights.
+ * Deletes what was deleted at the source, unless it was changed here or so much is missing, of all or of its kind, that an
+ * account must have lost rights.
  *
  * @param kinds those that were read completely
  * @returns the number of items that vanished
  */
 async function followDeletions(pass: number, kinds: readonly ItemKind[], services: ImportServices): Promise<number> {
   const { database, sourceId, signal } = services;
-  const { vanished, missing, total } = await notFoundIn(database, sourceId, kinds, pass);
-  const isBelievable = missing <= Math.min(total / 2, Math.max(FEW, total * MOST_VANISHED));
-  const doubt = `The source no longer lists ${missing} of ${total} items, among them this one. Nothing was deleted here.`;
+  const { vanished, counts } = await notFoundIn(database, sourceId, kinds, pass);
+  const doubts = new Map(counts.map((count) => [count.kind, doubtOf(count)]));
   let deleted = 0;
   for (const item of vanished) {
-    const follow = () => followDeletion(item, isBelievable ? undefined : doubt, services);
+    const follow = () => followDeletion(item, doubts.get(null) ?? doubts.get(item.kind), services);
     const result = await outcome(follow, signal);
     if (result === 'deleted') deleted += 1;
     else if (result) await saveResult(database, { sourceId, ...item }, result);
   }
   return deleted;
+}
+
+/** Returns why deletions are not believed; undefined if they are. */
+function doubtOf({ kind, missing, total }: MissingCount): string | undefined {
+  if (missing <= Math.min(total / 2, Math.max(FEW, total * MOST_VANISHED))) return undefined;
+  const items = kind === null ? 'items' : 'items of this kind';
+  return `The source no longer lists ${missing} of ${total} ${items}, among them this one. None of them was deleted here.`;
 }
 
 /** Follows one deletion. @returns undefined if the source still has the item */
