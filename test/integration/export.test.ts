@@ -440,3 +440,14 @@ test('an export that is imported elsewhere has equal playlists, and equal groups
   expect(await other.run(importCommand, folder, '--groups')).toEqual(DONE);
   expect(await shown(other, '/api/groups')).toEqual(await shown(up, '/api/groups'));
 });
+
+test('an export of one series that replaces a whole one in its folder has nothing deleted where it is imported', async () => {
+  const [up, other] = [await openUpkeep(), await openUpkeep()];
+  const [one, another] = [await createSeries(up.app), await createSeries(up.app)];
+  const folder = await exported(up);
+  expect(await other.run(importCommand, folder)).toEqual(DONE);
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+  expect(await up.run(exportCommand, folder, '--series', one)).toEqual(DONE);
+  expect(await other.run(importCommand, folder)).toEqual(DONE);
+  for (const id of [one, another]) expect((await other.app.request(`/api/series/${id}`)).status).toBe(200);
+});

@@ -5,6 +5,8 @@ import type { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrac
 export interface CatalogueSource {
   /** Names the source in the database: a URL without credentials and without a final slash, or `folder:` and a path. */
   readonly name: string;
+  /** True for a part of a catalogue: what it does not have may still exist. */
+  readonly isPartial?: boolean;
   /** Returns all series with their details, the oldest first. */
   series(choice: SourceChoice): AsyncIterable<SourceSeries>;
   /** Returns all events as they are listed, the earliest first; each event once. */

@@ -38,15 +38,17 @@ export async function openFolder(path: string): Promise<CatalogueSource> {
   if (!manifest) throw new ExportFolderError(`${path} holds no export. Write one with "export ${path}".`);
   if (!manifest.finished)
     throw new ExportFolderError(`The export in ${path} was interrupted. Run it again, and it continues.`);
-  return new FolderSource(root);
+  return new FolderSource(root, manifest.series !== null || manifest.since !== null);
 }
 
 class FolderSource implements CatalogueSource {
   readonly name: string;
+  readonly isPartial: boolean;
   readonly #root: string;
 
-  constructor(root: string) {
+  constructor(root: string, isPartial: boolean) {
     this.name = `folder:${root}`;
+    this.isPartial = isPartial;
     this.#root = root;
   }
 

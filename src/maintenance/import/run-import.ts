@@ -123,7 +123,8 @@ async function pass(
   };
   const whole: ItemKind[] = [];
   for (const kind of kindsOf(choice)) if (await walk(kind)) whole.push(kind);
-  if (purpose === 'copy' && !isPartial(choice)) copied += await followDeletions(number, whole, services);
+  if (purpose === 'copy' && !isPartial(choice) && !services.source.isPartial)
+    copied += await followDeletions(number, whole, services);
   return copied;
 }
 
