@@ -157,6 +157,15 @@ describe('groups', () => {
     expect(await members()).toBe('ada,grace');
   });
 
+  test('that were created here are left alone, also without members', async () => {
+    const server = await reference({ events: 1, series: 0, groups: [GROUP] });
+    const up = await openUpkeep();
+    const form = new URLSearchParams({ name: 'Physics Lab', description: 'Ours' });
+    await up.app.request('/api/groups', { method: 'POST', body: form });
+    expect((await importFrom(up, server, { groups: true })).lines[0]).toMatch(/^group physics_lab .*: skipped\./);
+    expect(await json(up, '/api/groups/physics_lab')).toMatchObject({ description: 'Ours', members: '' });
+  });
+
   test('that are not valid here, or not shown, are named', async () => {
     const invalid = [
       { ...GROUP, identifier: 'Physics-Lab' },

@@ -19,6 +19,7 @@ export async function copyGroup(
   const group = planGroup(item);
   // Every installation has the group of service accounts, at first without members.
   const isUnused = async (trx: Transaction) => {
+    if (id !== SERVICE_ACCOUNTS) return false;
     const here = await lockGroup(trx, id);
     return here !== undefined && here.roles.length + here.members.length === 0;
   };
@@ -37,6 +38,9 @@ export function planGroup({ identifier, name, description, roles, members }: Sou
     );
   return parseGroup(new Map(Object.entries({ name, description, roles, members })));
 }
+
+/** The group that the database is created with. */
+const SERVICE_ACCOUNTS = 'mh_default_org_external_applications';
 
 /** As the database requires it. */
 const IDENTIFIER = /^[a-z0-9_]{1,128}$/;
