@@ -24,9 +24,13 @@ const GROUP = { identifier: 'physics_lab', name: 'Physics Lab', roles: ['ROLE_ST
 const SERVICES = 'mh_default_org_external_applications';
 
 describe('playlists', () => {
-  test.each([false, true])('come along as they are, also from lists without pages (%s)', async (isUnpaged) => {
+  test.each([
+    ['pages as requested', 0],
+    ['smaller pages', 40],
+    ['no pages', Infinity],
+  ])('come along as they are from a list with %s', async (_, pageSize) => {
     const playlists = Array.from({ length: 150 }, (_, number) => playlistOf(number));
-    const server = await reference({ events: 2, series: 0, playlists, isUnpaged });
+    const server = await reference({ events: 2, series: 0, playlists, pageSize });
     const up = await openUpkeep();
     const { isComplete, lines } = await importFrom(up, server);
     expect(isComplete).toBe(true);
@@ -101,6 +105,16 @@ describe('playlists', () => {
       'Playlists: 3 copied, 0 failed, 0 skipped, 0 pending',
     ]);
     expect(await json<unknown[]>(up, '/api/playlists')).toHaveLength(3);
+  });
+
+  test('of which the source refuses a part end the import, and stay as they are', async () => {
+    const playlists = Array.from({ length: 150 }, (_, number) => playlistOf(number));
+    const server = await reference({ events: 1, series: 0, playlists });
+    const up = await openUpkeep();
+    await importFrom(up, server);
+    Object.assign(server.options, { refusedOffset: 100 });
+    await expect(importFrom(up, server)).rejects.toThrow(/^Playlists cannot be read completely: .*403/);
+    expect(await json<unknown[]>(up, '/api/playlists')).toHaveLength(150);
   });
 
   test('stay if the source no longer lists most of them, although it lists all events', async () => {

@@ -156,7 +156,7 @@ describe('events', () => {
       count += 1;
     }
     expect(count).toBe(19_999);
-    expect(server.requests.deepestOffset).toBe(0);
+    expect(server.requests.deepestOffset).toBeLessThan(100);
     expect(server.requests.of('/api/events')).toBeLessThan(220);
     expect(warnings).toEqual([expect.stringContaining('Items without a date, if any, are not read')]);
   });

@@ -22,8 +22,10 @@ export interface ListOptions {
   groups: ReferenceGroup[];
   /** False for a server that has playlists switched off. */
   hasPlaylists: boolean;
-  /** Answers each page with the whole list. */
-  isUnpaged: boolean;
+  /** The number of items in each page; 0 for as many as requested, infinite for the whole list. */
+  pageSize: number;
+  /** Refuses pages of these lists from this offset. */
+  refusedOffset: number;
 }
 
 type Json = Record<string, unknown>;

@@ -84,7 +84,7 @@ export class ReferenceServer {
       ...{ events: 24, series: 3, startOf: usualStart, kindOf, faultOf: () => undefined, isSeriesBroken: () => false },
       ...{ version: '1.11.0', username: 'import', password: 'secret', missingRoles: [], latencyMs: 0, basePath: '' },
       ...{ hasPublicVersion: false, signedForMs: 0, isUnsorted: false },
-      ...{ playlists: [], groups: [], hasPlaylists: true, isUnpaged: false },
+      ...{ playlists: [], groups: [], hasPlaylists: true, pageSize: 0, refusedOffset: Infinity },
       ...options,
     };
   }
@@ -188,7 +188,12 @@ export class ReferenceServer {
     if (kind === 'series') return id ? this.#series(id, part) : this.#seriesList(url);
     const all = furtherList(kind, this.options, version);
     if (!all || part) throw new Answer(404, '<html>Not found</html>');
-    if (!id) return this.options.isUnpaged ? all : listPage(all, pageOf(url.searchParams));
+    if (!id) {
+      const { pageSize, refusedOffset } = this.options;
+      const { offset, limit } = pageOf(url.searchParams);
+      if (offset >= refusedOffset) throw new Answer(403);
+      return pageSize === Infinity ? all : listPage(all, { offset, limit: pageSize || limit });
+    }
     const item = all.find((each) => (each.identifier ?? each.id) === id);
     if (!item) throw new Answer(404, `Cannot find an instance with id '${id}'.`);
     return item;

@@ -1,5 +1,5 @@
 import { type ApiVersion, atLeast } from '#platform/http/answer/version.ts';
-import { ListUnavailable, type SourceChoice, SourceError } from './catalogue-source.ts';
+import { ListUnavailable, type SourceChoice, SourceError, SourceUnusable } from './catalogue-source.ts';
 import { listedItem, parseGroup, parsePlaylist } from './parse-source.ts';
 import { isRefused } from './server-access.ts';
 import type { SourceGroup, SourcePlaylist } from './source.schemas.ts';
@@ -27,7 +27,7 @@ export function listGroups(connection: SourceConnection, choice: SourceChoice): 
   return readList(connection, { kind: 'Groups', sort: 'name:ASC', parse: parseGroup }, choice);
 }
 
-/** Reads a list that not every server has and not every account may read. @throws {ListUnavailable} */
+/** Reads a list that not every server has and not every account may read. @throws {ListUnavailable | SourceUnusable} */
 async function* readList<T>(
   connection: SourceConnection,
   { kind, sort, parse }: { kind: 'Playlists' | 'Groups'; sort: string; parse: (json: unknown) => T },
@@ -43,12 +43,13 @@ async function* readList<T>(
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       const reason = error.message.replace(/\.$/, '');
+      // Half of a list is worse than none: nobody would miss the rest.
+      if (offset > 0) throw new SourceUnusable(`${kind} cannot be read completely: ${error.message}`);
       const role = `ROLE_API_${kind.toUpperCase()}_VIEW`;
       const advice = isRefused(error) ? ` Give the account at the source the role ${role}, or ROLE_ADMIN.` : '';
       throw new ListUnavailable(`${kind} do not come along (${reason}).${advice}`);
     }
   };
-  // It only warns of pages that cannot be read, and such a page ends the list here.
   for await (const { id, json } of walkByOffset({ page, limit: PAGE, onWarning: () => undefined })) {
     try {
       yield parse(json);

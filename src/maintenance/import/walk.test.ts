@@ -10,7 +10,7 @@ const item = (id: string, second?: number): ListedItem => ({
 });
 
 /** A server that lists by time, answers nothing beyond its window, and remembers what was requested. */
-function listOf(items: ListedItem[], window = 1000) {
+function listOf(items: ListedItem[], window = 1000, cap = LIMIT) {
   const requests: PageRequest[] = [];
   const page = async (request: PageRequest) => {
     requests.push(request);
@@ -20,7 +20,7 @@ function listOf(items: ListedItem[], window = 1000) {
       (a, b) => (a.time ?? Number.POSITIVE_INFINITY) - (b.time ?? Number.POSITIVE_INFINITY),
     );
     const listed = from ? sorted.filter(({ time }) => time !== undefined && time >= from.getTime()) : sorted;
-    return listed.slice(offset, offset + LIMIT);
+    return listed.slice(offset, offset + cap);
   };
   return { page, requests };
 }
@@ -53,6 +53,15 @@ describe('walkByTime', () => {
     expect(await walked(walkByTime(options(listOf(letters(text, second)))))).toBe(text);
   });
 
+  test.each<[string, (i: number) => number | undefined]>([
+    ['by time', (i) => Math.floor(i / 3)],
+    ['within one second', () => 5],
+    ['without dates', () => undefined],
+    ['too early for a filter', (i) => -1e11 + i],
+  ])('returns each item of a server whose pages are smaller than requested: %s', async (_, second) => {
+    expect(await walked(walkByTime(options(listOf(letters('abcdefgh', second), 1000, 2))))).toBe('abcdefgh');
+  });
+
   test('uses offsets only within one second', async () => {
     const list = listOf(letters('abcdefghijklmnop', (i) => (i > 2 && i < 10 ? 5 : i)));
     await walked(walkByTime(options(list, new Date(at(0)))));
@@ -60,6 +69,7 @@ describe('walkByTime', () => {
     expect(deep.map(({ from, offset }) => [from?.getTime(), offset])).toEqual([
       [at(5), 3],
       [at(5), 6],
+      [at(15), 1],
     ]);
   });
 
@@ -129,6 +139,15 @@ describe('walkByOffset', () => {
     );
     expect(await walked(walkByOffset(given))).toBe('abcdef');
     expect(given.warnings).toEqual(['Only the first 6 items can be read: the source answers no more.']);
+  });
+
+  test('returns each item of a server whose pages are smaller than requested', async () => {
+    const list = listOf(
+      letters('abcdefgh', (i) => i),
+      1000,
+      2,
+    );
+    expect(await walked(walkByOffset(options(list)))).toBe('abcdefgh');
   });
 
   test('leaves out items before a date', async () => {

@@ -16,8 +16,9 @@ export interface PageRequest {
 }
 
 export interface WalkOptions<T extends ListedItem> {
-  /** Returns a page: the first items of the part of the list, by time. A page with fewer than `limit` is the last. */
+  /** Returns a page: the first items of the part of the list, by time; none behind its end. */
   page: (request: PageRequest) => Promise<T[]>;
+  /** The most items of a page. The server may answer fewer. */
   limit: number;
   since?: Date | undefined;
   onWarning: (message: string) => void;
@@ -56,8 +57,9 @@ export async function* walkByTime<T extends ListedItem>(options: WalkOptions<T>)
       onWarning(`Only the first ${offset} items of ${from.toISOString()} can be read: the source answers no more.`);
       from = new Date(seen.second + SECOND_MS);
       offset = 0;
-    } else if (items.length < limit) break;
-    else if (seen.second > from.getTime()) {
+    } else if (items.length === 0) break;
+    // A short page is the last, unless the server answers fewer items than requested: then the next page begins behind it.
+    else if (seen.second > from.getTime() && (items.length === limit || offset > 0)) {
       from = new Date(seen.second);
       offset = 0;
     } else offset += items.length;
@@ -67,11 +69,12 @@ export async function* walkByTime<T extends ListedItem>(options: WalkOptions<T>)
 
 /** Walks the items of years that no filter by time finds because they are too early. */
 async function* walkEarly<T extends ListedItem>({ page, limit }: WalkOptions<T>): AsyncGenerator<T> {
-  for (let offset = 0; offset + limit <= SEARCH_WINDOW; offset += limit) {
+  for (let offset = 0; offset + limit <= SEARCH_WINDOW; ) {
     const items = (await page({ from: undefined, offset }).catch((error) => skipDeep(error, offset))) ?? [];
     const early = items.filter(({ time }) => time !== undefined && time < EARLIEST.getTime());
     yield* early;
-    if (early.length < limit) return;
+    if (early.length === 0 || early.length < items.length) return;
+    offset += items.length;
   }
 }
 
@@ -91,8 +94,9 @@ async function* walkTimeless<T extends ListedItem>(
   count: number,
 ): AsyncGenerator<T> {
   const seen = new Set<string>();
+  let last: string | undefined;
   // Some may have been deleted during the walk.
-  for (let offset = Math.max(0, count - limit); ; offset += limit) {
+  for (let offset = Math.max(0, count - limit); ; ) {
     const isDeep = offset + limit > SEARCH_WINDOW;
     const items = isDeep
       ? undefined
@@ -104,15 +108,18 @@ async function* walkTimeless<T extends ListedItem>(
       seen.add(item.id);
       yield item;
     }
-    if (items.length < limit) return;
+    // A server that ignores offsets answers one page for ever.
+    if (items.length === 0 || items.at(-1)?.id === last) return;
+    last = items.at(-1)?.id;
+    offset += items.length;
   }
 }
 
 /** Walks a list by offsets, for lists without a filter by time. It ends when the list ignores offsets, too. */
 export async function* walkByOffset<T extends ListedItem>(options: WalkOptions<T>): AsyncGenerator<T> {
-  const { page, limit, onWarning } = options;
+  const { page, onWarning } = options;
   const seen = new Set<string>();
-  for (let offset = 0; ; offset += limit) {
+  for (let offset = 0; ; ) {
     const items = await page({ from: undefined, offset }).catch((error) => skipDeep(error, offset));
     if (!items) return onWarning(`Only the first ${offset} items can be read: the source answers no more.`);
     const before = seen.size;
@@ -121,7 +128,8 @@ export async function* walkByOffset<T extends ListedItem>(options: WalkOptions<T
       seen.add(item.id);
       if (!isBefore(item, options.since)) yield item;
     }
-    if (items.length < limit || seen.size === before) return;
+    if (seen.size === before) return;
+    offset += items.length;
   }
 }
 
