@@ -41,6 +41,14 @@ async function exported(up: Upkeep, ...args: string[]): Promise<string> {
   return folder;
 }
 
+/** Gives a database the key of another installation. */
+async function useOtherSystem({ app }: Upkeep): Promise<void> {
+  await app.database
+    .updateTable('nonce_key')
+    .set({ key: Buffer.alloc(32, 7) })
+    .execute();
+}
+
 /** A JSON with the addresses of files made equal. */
 function withoutAddresses(json: object): unknown {
   const isFile = (value: object) => 'flavor' in value;
@@ -304,6 +312,17 @@ describe('an export', () => {
     );
   });
 
+  test('is another source than the export of another installation that was in its folder', async () => {
+    const up = await openUpkeep();
+    const folder = await exported(up);
+    const { name } = await openFolder(folder);
+    await rm(folder, { recursive: true });
+    const other = await openUpkeep();
+    await useOtherSystem(other);
+    expect(await other.run(exportCommand, folder)).toEqual(DONE);
+    expect((await openFolder(folder)).name).not.toBe(name);
+  });
+
   test('refuses a folder in which it would replace something else, and other arguments', async () => {
     const up = await openUpkeep();
     const folder = await exported(up);
@@ -311,10 +330,7 @@ describe('an export', () => {
       'holds an export of the whole catalogue',
     );
     const other = await openUpkeep();
-    await other.app.database
-      .updateTable('nonce_key')
-      .set({ key: Buffer.alloc(32, 7) })
-      .execute();
+    await useOtherSystem(other);
     await expect(other.run(exportCommand, folder)).rejects.toThrow('the export of another database');
     await expect(up.run(exportCommand, up.system.dataDir)).rejects.toThrow('which is not part of an export');
     await expect(up.run(exportCommand, join(folder, 'catalogue.json'))).rejects.toThrow('cannot be used as folder');

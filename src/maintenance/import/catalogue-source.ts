@@ -3,7 +3,10 @@ import type { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrac
 
 /** A catalogue that is read for an import: a server with the External API, or an exported folder. */
 export interface CatalogueSource {
-  /** Names the source in the database: a URL without credentials and without a final slash, or `folder:` and a path. */
+  /**
+   * Names the source in the database: a URL without credentials and without a final slash, or `folder:`, a path and
+   * the identifier of the installation.
+   */
   readonly name: string;
   /** True for a part of a catalogue: what it does not have may still exist. */
   readonly isPartial?: boolean;

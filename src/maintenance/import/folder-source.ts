@@ -6,6 +6,7 @@ import { tryParseJson } from '#platform/text/json.ts';
 import { type CatalogueSource, type SourceChoice, SourceError, type SourceFile } from './catalogue-source.ts';
 import {
   ExportFolderError,
+  type ExportManifest,
   FILE_NAME,
   ITEM_FILES,
   type ItemKind,
@@ -38,7 +39,7 @@ export async function openFolder(path: string): Promise<CatalogueSource> {
   if (!manifest) throw new ExportFolderError(`${path} holds no export. Write one with "export ${path}".`);
   if (!manifest.finished)
     throw new ExportFolderError(`The export in ${path} was interrupted. Run it again, and it continues.`);
-  return new FolderSource(root, manifest.series !== null || manifest.since !== null);
+  return new FolderSource(root, manifest);
 }
 
 class FolderSource implements CatalogueSource {
@@ -46,9 +47,10 @@ class FolderSource implements CatalogueSource {
   readonly isPartial: boolean;
   readonly #root: string;
 
-  constructor(root: string, isPartial: boolean) {
-    this.name = `folder:${root}`;
-    this.isPartial = isPartial;
+  constructor(root: string, { source, series, since }: ExportManifest) {
+    // Another installation may be exported to the same folder later.
+    this.name = `folder:${root} (${source.system})`;
+    this.isPartial = series !== null || since !== null;
     this.#root = root;
   }
 
