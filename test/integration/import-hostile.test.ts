@@ -263,6 +263,17 @@ describe('an import of hostile playlists and groups', () => {
     expect((await up.app.request(`/api/playlists/${good.id}`)).status).toBe(200);
   });
 
+  test('leaves out entries of a playlist that have lost their content', async () => {
+    const [up, source] = [await open(), await hostileSource()];
+    const entries = [{ contentId: null, type: 'INACCESSIBLE' }, { contentId: 'one' }, { type: 'INACCESSIBLE' }];
+    const playlist = playlistOf({ entries });
+    source.events = [eventOf()];
+    source.playlists = [playlist];
+    expect(await importFrom(up, source)).toMatchObject({ code: 0 });
+    const copied = await (await up.app.request(`/api/playlists/${playlist.id}`)).json();
+    expect(copied).toMatchObject({ entries: [{ contentId: 'one' }] });
+  });
+
   test('copies no group that grants the rights of an administrator, unless --groups says so', async () => {
     const [up, source] = [await open(), await hostileSource()];
     const headers = { Authorization: await up.app.account('mallory') };

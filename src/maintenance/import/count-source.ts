@@ -73,7 +73,7 @@ export async function countSource(
       }
     } catch (error) {
       if (!(error instanceof ListUnavailable)) throw error;
-      count.warnings.push(error.message);
+      if (name !== 'groups' || choice.groups) count.warnings.push(error.message);
     }
   };
   await countAll('playlists', source.playlists(range), planPlaylist);

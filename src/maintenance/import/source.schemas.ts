@@ -136,7 +136,10 @@ export const SourcePlaylist = z
     description: text,
     creator: text,
     updated: text,
-    entries: z.array(z.object({ contentId: z.string() })),
+    // The reference lists entries that have lost their content, too.
+    entries: z
+      .array(z.object({ contentId: z.string().nullish() }))
+      .transform((entries) => entries.flatMap(({ contentId }) => (contentId ? { contentId } : []))),
     accessControlEntries: Acl,
   })
   .transform(({ id, ...playlist }) => ({ identifier: id, ...playlist }));
