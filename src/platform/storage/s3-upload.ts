@@ -24,9 +24,12 @@ const MOST = 8;
 /** Parts that queue somewhere on the way: fewer leave the line idle at times, more only use memory. */
 const FEW_IN_LINE = 2;
 const MANY_IN_LINE = 4;
+/** A part in so many milliseconds is 350 MB/s: no line brings more to one upload. */
+const MS_PER_PART = 15;
+const ENOUGH_NEAR = 5;
 
 /**
- * The number of parts to send concurrently. A distant store needs many. When parts take longer the more there are, they
+ * The number of parts to send concurrently. A distant store needs many, a near one only uses memory for them. When parts take longer the more there are, they
  * queue somewhere, and more would not be stored sooner.
  */
 export class PartConcurrency {
@@ -38,7 +41,8 @@ export class PartConcurrency {
   record(ms: number, atOnce: number): void {
     this.#fastestMs = Math.min(this.#fastestMs, ms);
     const inLine = atOnce * (1 - this.#fastestMs / ms);
-    if (inLine < FEW_IN_LINE) this.most = Math.min(MOST, Math.max(this.most, atOnce + 1));
+    const enough = Math.min(MOST, Math.max(ENOUGH_NEAR, Math.ceil(this.#fastestMs / MS_PER_PART)));
+    if (inLine < FEW_IN_LINE) this.most = Math.min(enough, Math.max(this.most, atOnce + 1));
     else if (inLine > MANY_IN_LINE) this.most = Math.max(LEAST, this.most - 1);
   }
 }

@@ -127,7 +127,11 @@ describe('how many parts are under way', () => {
   };
 
   test('a store that is far away gets as many parts as allowed', () => {
-    expect(widths(() => 100).at(-1)).toBe(8);
+    expect(widths(() => 120).at(-1)).toBe(8);
+  });
+
+  test('a near store gets fewer', () => {
+    expect([5, 50, 90].map((ms) => widths(() => ms).at(-1))).toEqual([5, 5, 6]);
   });
 
   test('a store that takes one part after the other gets few', () => {
@@ -136,7 +140,7 @@ describe('how many parts are under way', () => {
 
   test('a line that becomes slow gets fewer', () => {
     let parts = 0;
-    const found = widths((atOnce) => (++parts < 20 ? 100 : atOnce * 100));
+    const found = widths((atOnce) => (++parts < 20 ? 120 : atOnce * 120));
     expect(found[15]).toBe(8);
     expect(found.at(-1)).toBeLessThanOrEqual(5);
   });

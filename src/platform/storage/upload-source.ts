@@ -162,7 +162,6 @@ export async function* readBlocks(
   let buffer: Buffer | undefined;
   let filled = 0;
   let shown: Promise<unknown> = Promise.resolve();
-  let before: Promise<unknown> = shown;
   const blockOf = (whole: Buffer): Block => {
     const block = whole.subarray(0, filled);
     const looking = source.show(block);
@@ -177,9 +176,8 @@ export async function* readBlocks(
       taken += part.length;
       filled += part.length;
       if (filled < blockBytes) continue;
-      // The caller may lag behind by at most two blocks; more would only use memory.
-      await source.rejectOnFailure(before);
-      before = shown;
+      // The caller may lag behind by one block; more would only use memory.
+      await source.rejectOnFailure(shown);
       yield blockOf(buffer);
       buffer = undefined;
       filled = 0;
