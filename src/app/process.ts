@@ -6,6 +6,7 @@ import type { Logger } from '#platform/telemetry/log.ts';
 import { measureProcess } from '#platform/telemetry/metrics.ts';
 import { metricsText } from '#statistics/metrics/metrics.endpoint.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { COMPILE_ONLY, compileRest } from './compile-only.ts';
 import { type Context, createContext } from './context.ts';
 import { Shutdown } from './shutdown.ts';
 
@@ -18,6 +19,7 @@ export async function runProcess(
   environment: NodeJS.ProcessEnv,
   ...parts: ((context: Context, shutdown: Shutdown) => Promise<unknown>)[]
 ): Promise<void> {
+  if (process.argv.includes(COMPILE_ONLY)) return compileRest();
   try {
     const config = loadConfig(environment);
     const context = await createContext(config, role);

@@ -7,6 +7,7 @@ import { locateTools } from '#platform/media/tools/locate-tools.ts';
 import { KILL_PROGRAM } from '#platform/media/tools/run-tool.ts';
 import type { Endpoints } from '#platform/outbound/endpoints.ts';
 import { programsIn } from '#workers/operations/site-program.ts';
+import { compileFirst } from './compile-first.ts';
 import {
   databaseEndpoints,
   keySetEndpoints,
@@ -72,7 +73,10 @@ export async function startRole(
   // Otherwise Node compiles TypeScript at each start, and the compiler stays in memory.
   const NODE_COMPILE_CACHE = environment.NODE_COMPILE_CACHE || join(config.dataDir, 'node');
   if (runtime === 'node') {
-    return execProgram(process.execPath, [...v8Flags('node'), ENTRIES[role]], { ...changed, NODE_COMPILE_CACHE });
+    const args = [...v8Flags('node'), ENTRIES[role]];
+    const env = { ...changed, NODE_COMPILE_CACHE };
+    compileFirst(role, { program: process.execPath, args, folder: NODE_COMPILE_CACHE, env });
+    return execProgram(process.execPath, args, env);
   }
   const DENO_DIR = environment.DENO_DIR || join(config.dataDir, 'deno');
   const DENO_CERT = environment.DENO_CERT || environment.NODE_EXTRA_CA_CERTS;
@@ -89,12 +93,10 @@ export async function startRole(
     ],
     endpoints: await endpoints(role, config, databaseUrl, environment),
   });
-  return execProgram(denoProgram(), [...DENO_RUN, ...flags, ENTRIES[role]], {
-    ...changed,
-    DENO_DIR,
-    DENO_NO_UPDATE_CHECK: '1',
-    ...(DENO_CERT && { DENO_CERT }),
-  });
+  const args = [...DENO_RUN, ...flags, ENTRIES[role]];
+  const env = { ...changed, DENO_DIR, DENO_NO_UPDATE_CHECK: '1', ...(DENO_CERT && { DENO_CERT }) };
+  compileFirst(role, { program: denoProgram(), args, folder: DENO_DIR, env });
+  return execProgram(denoProgram(), args, env);
 }
 
 /** Resolves symbolic links, which Deno's permissions do not follow. */
