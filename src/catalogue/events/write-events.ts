@@ -14,10 +14,10 @@ import type { CatalogValues } from '#metadata/catalog.ts';
 import { deleteCatalog, saveCatalogs } from '#metadata/catalogs.queries.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
 import type { Event } from '#platform/database/schema.ts';
+import { CUTTING } from '#platform/media/cutting.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
-import { type NewTrack, trackRow } from './event-files.ts';
+import { type NewAttachment, type NewTrack, trackRow } from './event-files.ts';
 import type { StoredTrack } from './event-state.ts';
-import { type CutEdit, writeCut } from './write-cut.ts';
 
 /** The parts of an event that an edit can change. */
 export const EVENT_PARTS = ['metadata', 'acl', 'scheduling', 'processing', 'tracks', 'cut'] as const;
@@ -25,6 +25,16 @@ type EventPart = (typeof EVENT_PARTS)[number];
 
 /** The columns that differ between new events of one request. */
 export type OwnColumns = Required<Pick<Insertable<Event>, 'id' | 'title' | 'start_date' | 'created' | 'duration'>>;
+
+/** The parts and streams of a recording that a person keeps. The next workflow with the operation `cut` applies it. */
+export interface CutEdit {
+  /** The cutting catalog; undefined to keep all. */
+  catalog: string | undefined;
+  /** The kinds of streams to leave out, by the identifier of the track. Others stay as they are. */
+  hidden: ReadonlyMap<string, readonly string[]>;
+  /** Pictures that replace those of the same flavor. */
+  pictures: readonly NewAttachment[];
+}
 
 /** A change of new or locked events. Missing properties change nothing. */
 export interface EventWrite {
@@ -65,23 +75,22 @@ interface ChangedRows {
 
 /**
  * Writes events; nothing else does. Schedules, access control lists and catalogs come first, because the triggers of the
- * event row derive columns from them. Counts one version and records the changes. Releases the objects of removed tracks;
- * the caller removes the objects of new ones from the staging ledger.
+ * event row derive columns from them. Counts one version and records the changes. Releases the objects of removed tracks
+ * and pictures; the caller removes the objects of new ones from the staging ledger.
  *
  * @throws {ScheduleOverlap} if the agent has another recording at that time
  */
 export async function writeEvents(trx: Transaction, write: EventWrite): Promise<void> {
-  const { ids, acl, catalogs, removedCatalogs = [], removedTracks = [], cut } = write;
+  const { ids, acl, catalogs, removedCatalogs = [], removedTracks = [] } = write;
   if (write.schedules) await insertSchedules(trx, write.schedules);
   if (write.schedule) await changeSchedule(trx, write.schedule);
   if (catalogs) await saveCatalogs(trx, 'events', ids, catalogs);
   for (const flavor of removedCatalogs) await deleteCatalog(trx, 'events', ids, flavor);
   if (acl) await replaceAcl(trx, 'events', ids, acl);
   await writeRows(trx, write);
-  if (cut) await writeCut(trx, ids[0] ?? '', cut);
+  const replaced = await writeCut(trx, write);
   await recordChanges(trx, changesOf(write));
-  const removedKeys = removedTracks.map(({ objectKey }) => objectKey);
-  await releaseObjects(trx, removedKeys);
+  await releaseObjects(trx, [...replaced, ...removedTracks.map(({ objectKey }) => objectKey)]);
 }
 
 async function writeRows(
@@ -131,6 +140,34 @@ async function insertTracks(
     made_by: madeBy ?? null,
   }));
   await trx.insertInto('tracks').values(rows).execute();
+}
+
+/** Writes the cut of an event. @returns the objects of replaced pictures */
+async function writeCut(trx: Transaction, { ids: [eventId = ''], cut }: EventWrite): Promise<string[]> {
+  if (!cut) return [];
+  const { catalog: content, hidden, pictures } = cut;
+  if (content === undefined) {
+    const documents = trx.deleteFrom('event_documents').where('event_id', '=', eventId);
+    await documents.where('flavor', '=', CUTTING).execute();
+  } else {
+    await trx
+      .insertInto('event_documents')
+      .values({ event_id: eventId, flavor: CUTTING, filename: 'cutting.smil', content })
+      .onConflict((same) => same.columns(['event_id', 'flavor']).doUpdateSet({ filename: 'cutting.smil', content }))
+      .execute();
+  }
+  for (const [id, hidden_streams] of hidden) {
+    const track = trx.updateTable('tracks').set({ hidden_streams: [...hidden_streams] });
+    await track.where('event_id', '=', eventId).where('id', '=', id).execute();
+  }
+  const replaced: string[] = [];
+  for (const { objectKey: object_key, tags = [], ...file } of pictures) {
+    const before = trx.deleteFrom('attachments').where('event_id', '=', eventId).where('flavor', '=', file.flavor);
+    for (const row of await before.returning('object_key').execute()) replaced.push(row.object_key);
+    const picture = { ...file, tags: [...tags], object_key, event_id: eventId };
+    await trx.insertInto('attachments').values(picture).execute();
+  }
+  return replaced;
 }
 
 function changesOf(write: EventWrite): NewChange[] {

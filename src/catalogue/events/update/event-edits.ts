@@ -9,7 +9,7 @@ import { chosenSeries } from '../event-columns.ts';
 import type { NewTrack } from '../event-files.ts';
 import { ACL_LOCKED, EVENT_MISSING, NOT_SCHEDULED } from '../event-refusals.ts';
 import type { ReferredIds } from '../event-state.ts';
-import type { CutEdit } from '../write-cut.ts';
+import type { CutEdit } from '../write-events.ts';
 
 /** The refusals of edits that the state of the event does not allow. Endpoints have different sentences. */
 export interface UpdateRefusals {
