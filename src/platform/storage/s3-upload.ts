@@ -26,7 +26,7 @@ const FEW_IN_LINE = 2;
 const MANY_IN_LINE = 4;
 /** A part in so many milliseconds is 350 MB/s: no line brings more to one upload. */
 const MS_PER_PART = 15;
-const ENOUGH_NEAR = 5;
+const ENOUGH_NEAR = 4;
 
 /**
  * The number of parts to send concurrently. A distant store needs many, a near one only uses memory for them. When parts take longer the more there are, they

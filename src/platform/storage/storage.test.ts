@@ -131,7 +131,7 @@ describe('how many parts are under way', () => {
   });
 
   test('a near store gets fewer', () => {
-    expect([5, 50, 90].map((ms) => widths(() => ms).at(-1))).toEqual([5, 5, 6]);
+    expect([5, 50, 90].map((ms) => widths(() => ms).at(-1))).toEqual([4, 4, 6]);
   });
 
   test('a store that takes one part after the other gets few', () => {
