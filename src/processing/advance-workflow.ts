@@ -8,15 +8,10 @@ import {
   type Step,
   type WorkflowRef,
 } from './operation-queries.ts';
-import { countPieces, dropPieces, holdPieces, insertPieces, readyPieces, stopPieces } from './piece-queries.ts';
+import { divide, dropPieces, endPiece, holdPieces, startPieces } from './pieces.ts';
 import { prepareRetry } from './retry-workflow.ts';
 import { compileCondition, PAUSE } from './workflow-definition.ts';
 import { IllegalMove, isActive } from './workflow-states.ts';
-
-/** The share of the pieces in the progress of an operation; the rest joins their results. */
-const PIECES_SHARE = 0.95;
-/** The number of steps in which the progress of an operation is published. */
-export const PROGRESS_STEPS = 20;
 
 /** Decides by the configuration which operations run, except those that have started or whose turn has passed. */
 function applyConditions(workflow: LockedWorkflow): void {
@@ -125,7 +120,8 @@ async function applyChange(workflow: LockedWorkflow, change: Change): Promise<vo
         await recordAttempts(workflow.trx, [step.id], { outcome: change.kind, reason });
       }
       if (change.kind === 'divided') return divide(workflow, step, change.pieces);
-      return step.parentId === null ? endClaim(workflow, step, change) : endPiece(workflow, step, change);
+      releaseClaim(workflow, step, change);
+      return step.parentId === null ? endClaim(workflow, step, change) : endPiece(workflow, step, change.kind);
     }
   }
 }
@@ -140,8 +136,8 @@ async function claim(workflow: LockedWorkflow, step: Step, worker: string): Prom
 }
 
 async function endClaim(workflow: LockedWorkflow, step: Step, change: PlainEnding): Promise<void> {
-  releaseClaim(workflow, step, change);
-  if (step.hasPieces && isFinal(change)) await dropPieces(workflow.trx, workflow.id);
+  const isFinal = change.kind === 'succeeded' || change.kind === 'failed';
+  if (step.hasPieces && isFinal) await dropPieces(workflow.trx, workflow.id);
   const reason = 'reason' in change && { reason: change.reason };
   workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
   if (change.kind === 'succeeded' || (change.kind === 'failed' && step.optional)) scheduleNext(workflow);
@@ -150,52 +146,16 @@ async function endClaim(workflow: LockedWorkflow, step: Step, change: PlainEndin
 
 type PlainEnding = Exclude<Ending, { kind: 'divided' }>;
 
-function isFinal({ kind }: PlainEnding): boolean {
-  return kind === 'succeeded' || kind === 'failed';
-}
-
 function releaseClaim(workflow: LockedWorkflow, step: Step, change: PlainEnding): void {
   const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
   const to = change.kind === 'succeeded' || change.kind === 'failed' ? change.kind : again;
   workflow.releaseClaim(step, to, endingValues(change));
 }
 
-async function divide(workflow: LockedWorkflow, step: Step, pieces: readonly object[]): Promise<void> {
-  workflow.releaseClaim(step, 'divided', { worker: null, progress: 0 });
-  // For clients, the operation is running.
-  workflow.recordStep(step, { operation_state: 'running', pieces: pieces.length });
-  await insertPieces(workflow.trx, step, pieces);
-  await startPieces(workflow, step);
-}
-
 /** Drops the pieces of an operation that will not run, or run again from the beginning. */
 async function dropUnusedPieces({ trx, id, steps }: LockedWorkflow): Promise<void> {
   const isUnused = ({ hasPieces, state }: Step) => hasPieces && (state === 'waiting' || state === 'skipped');
   if (steps.some(isUnused)) await dropPieces(trx, id);
-}
-
-async function startPieces(workflow: LockedWorkflow, { id }: Step, finished?: number): Promise<void> {
-  if (workflow.state === 'PAUSED') return;
-  if (await readyPieces(workflow.trx, id, finished)) workflow.announceReady();
-}
-
-/**
- * Finishes the claim of a piece. When a piece fails, the operation needs no other piece. When no piece is left, the
- * operation runs again, and finds the results.
- */
-async function endPiece(workflow: LockedWorkflow, piece: Step, change: PlainEnding): Promise<void> {
-  releaseClaim(workflow, piece, change);
-  const parent = workflow.steps.find(({ id, state }) => id === piece.parentId && state === 'divided');
-  if (!parent || !isFinal(change)) return;
-  if (change.kind === 'failed') await stopPieces(workflow.trx, parent.id, piece.id);
-  else await startPieces(workflow, parent, piece.id);
-  const { open, total } = await countPieces(workflow.trx, parent.id, piece.id);
-  const progress = PIECES_SHARE * (1 - open / total);
-  if (Math.floor(progress * PROGRESS_STEPS) > Math.floor(parent.progress * PROGRESS_STEPS))
-    workflow.progress(parent, progress);
-  if (open > 0) return;
-  if (workflow.state === 'PAUSED') workflow.hold(parent);
-  else workflow.makeReady(parent);
 }
 
 function endingValues(change: PlainEnding) {
