@@ -121,7 +121,7 @@ async function applyChange(workflow: LockedWorkflow, change: Change): Promise<vo
       }
       if (change.kind === 'divided') return divide(workflow, step, change.pieces);
       releaseClaim(workflow, step, change);
-      return step.parentId === null ? endClaim(workflow, step, change) : endPiece(workflow, step, change.kind);
+      return step.parentId === null ? endClaim(workflow, step, change) : endPiece(workflow, step);
     }
   }
 }

@@ -17,9 +17,6 @@ export const READY_CHANNEL = 'inlet_operation_ready';
 /** The channel that notifies workers of operations taken from them; the payload is the operation's number. */
 export const TAKEN_CHANNEL = 'inlet_operation_taken';
 
-/** The number of steps in which the progress of an operation is published. */
-export const PROGRESS_STEPS = 20;
-
 /** The current operation of a workflow is in one of these states; the database allows only one. */
 const CURRENT: readonly OperationState[] = ['ready', 'running', 'divided', 'paused'];
 

@@ -6,7 +6,8 @@ import { wakeListeners } from '#platform/database/notifications.ts';
 import { inRetriedTransaction, inTransaction, type OutageWait } from '#platform/database/retry.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { advance, type Change, type Ending } from './advance-workflow.ts';
-import { ClaimLost, PROGRESS_STEPS, READY_CHANNEL } from './locked-workflow.ts';
+import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
+import { PROGRESS_STEPS } from './pieces.ts';
 import type { OperationState } from './workflow-states.ts';
 
 /** The time a worker may be silent before its operation is given to another. */

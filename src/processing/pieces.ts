@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import type { Lane } from '#platform/queue/work-queue.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
-import { type LockedWorkflow, PROGRESS_STEPS, TAKEN_CHANNEL } from './locked-workflow.ts';
+import { type LockedWorkflow, TAKEN_CHANNEL } from './locked-workflow.ts';
 import type { Step } from './operation-queries.ts';
 import { aliveWorkers } from './worker-processes.ts';
 
@@ -11,6 +11,8 @@ const PIECES = 'pieces';
 
 /** The share of the pieces in the progress of an operation; the rest joins their results. */
 const SHARE = 0.95;
+/** The number of steps in which the progress of an operation is published. */
+export const PROGRESS_STEPS = 20;
 
 /** Divides a running operation into pieces. When all have finished, it runs again, and finds their results. */
 export async function divide(workflow: LockedWorkflow, step: Step, pieces: readonly object[]): Promise<void> {
@@ -28,13 +30,13 @@ export async function startPieces(workflow: LockedWorkflow, { id }: Step, ending
 }
 
 /**
- * Continues after the claim of a piece. When the piece failed, the operation needs no other piece. When no piece is
- * left, the operation runs again.
+ * Continues an operation after the claim of a piece was released. If the piece has failed, the operation needs no other
+ * piece. When no piece is left, the operation runs again.
  */
-export async function endPiece(workflow: LockedWorkflow, piece: Step, ending: string): Promise<void> {
+export async function endPiece(workflow: LockedWorkflow, piece: Step): Promise<void> {
   const parent = workflow.steps.find(({ id, state }) => id === piece.parentId && state === 'divided');
-  if (!parent || (ending !== 'succeeded' && ending !== 'failed')) return;
-  if (ending === 'failed') await stopPieces(workflow.trx, parent.id, piece.id);
+  if (!parent || (piece.state !== 'succeeded' && piece.state !== 'failed')) return;
+  if (piece.state === 'failed') await stopPieces(workflow.trx, parent.id, piece.id);
   else await startPieces(workflow, parent, piece.id);
   const { open, total } = await countPieces(workflow.trx, parent.id, piece.id);
   const progress = SHARE * (1 - open / total);
