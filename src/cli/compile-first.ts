@@ -5,11 +5,11 @@ import { COMPILE_ONLY } from '#app/compile-only.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Role } from './role.ts';
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 30_000;
 
 /**
- * Fills the folder of compiled code once for each version, in a process that ends then: one that compiles what it runs
- * keeps 15 to 20 MiB more for as long as it lives.
+ * Compiles a role once for each version, in a separate process, which leaves the compiled code in the folder. A process
+ * that compiles its own program keeps 15 to 20 MiB more for as long as it lives. If this fails, the role compiles itself.
  */
 export function compileFirst(
   role: Role,
