@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { countSource } from '#maintenance/import/count-source.ts';
+import { openServer } from '#maintenance/import/server-source.ts';
 import { importFrom, json, reference } from '../support/import-from.ts';
 import { eventId } from '../support/reference-catalogue.ts';
 import type { ReferencePlaylist } from '../support/reference-lists.ts';
@@ -193,7 +195,13 @@ describe('groups', () => {
     const reasons = ['`identifier`', "'roles'", "'members'"].map((field) => expect.stringContaining(field));
     expect(lines.slice(0, 3)).toEqual(reasons);
     server.options.missingRoles = ['ROLE_API_GROUPS_VIEW'];
-    const { warnings } = await importFrom(up, server, { groups: true });
-    expect(warnings).toEqual([expect.stringMatching(/^Groups do not come along .*ROLE_API_GROUPS_VIEW/)]);
+    const advice = [expect.stringMatching(/^Groups do not come along .*ROLE_API_GROUPS_VIEW/)];
+    expect((await importFrom(up, server, { groups: true })).warnings).toEqual(advice);
+    const { signal } = new AbortController();
+    const source = await openServer(server.url, { username: 'import', password: 'secret', signal });
+    for (const groups of [false, true]) {
+      const count = await countSource(source, { signal, groups }, up.app.context.catalogs, () => undefined);
+      expect(count.warnings).toEqual(groups ? advice : []);
+    }
   });
 });

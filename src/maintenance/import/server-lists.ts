@@ -43,7 +43,7 @@ async function* readList<T>(
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       const reason = error.message.replace(/\.$/, '');
-      // Half of a list is worse than none: nobody would miss the rest.
+      // As a warning, nobody would notice that the rest of the list is missing.
       if (offset > 0) throw new SourceUnusable(`${kind} cannot be read completely: ${error.message}`);
       const role = `ROLE_API_${kind.toUpperCase()}_VIEW`;
       const advice = isRefused(error) ? ` Give the account at the source the role ${role}, or ROLE_ADMIN.` : '';

@@ -24,13 +24,14 @@ const MOST = 8;
 /** Parts that queue somewhere on the way: fewer leave the line idle at times, more only use memory. */
 const FEW_IN_LINE = 2;
 const MANY_IN_LINE = 4;
-/** A part in so many milliseconds is 350 MB/s: no line brings more to one upload. */
+/** One part for each so many milliseconds that the fastest part takes is enough. At that pace, a store stores 350 MB/s. */
 const MS_PER_PART = 15;
-const ENOUGH_NEAR = 4;
+/** The number of parts that a near store may always get. */
+const LEAST_ENOUGH = 4;
 
 /**
- * The number of parts to send concurrently. A distant store needs many, a near one only uses memory for them. When parts take longer the more there are, they
- * queue somewhere, and more would not be stored sooner.
+ * The number of parts to send concurrently. A distant store needs many; for a near one, many only use memory. When parts
+ * take longer the more there are, they queue somewhere, and more would not be stored sooner.
  */
 export class PartConcurrency {
   /** The current number, from 2 to 8. */
@@ -41,7 +42,7 @@ export class PartConcurrency {
   record(ms: number, atOnce: number): void {
     this.#fastestMs = Math.min(this.#fastestMs, ms);
     const inLine = atOnce * (1 - this.#fastestMs / ms);
-    const enough = Math.min(MOST, Math.max(ENOUGH_NEAR, Math.ceil(this.#fastestMs / MS_PER_PART)));
+    const enough = Math.min(MOST, Math.max(LEAST_ENOUGH, Math.ceil(this.#fastestMs / MS_PER_PART)));
     if (inLine < FEW_IN_LINE) this.most = Math.min(enough, Math.max(this.most, atOnce + 1));
     else if (inLine > MANY_IN_LINE) this.most = Math.max(LEAST, this.most - 1);
   }
