@@ -63,7 +63,7 @@ describe('a recording in a bucket', () => {
       const result = await run();
       return { result, read: reader.bytesRead - before };
     };
-    return { path, address, size, share };
+    return { path, address, size, share, reader };
   }
 
   it.each<[string, ClipOptions]>([
@@ -96,6 +96,19 @@ describe('a recording in a bucket', () => {
     const whole = await share(() => run(address, []));
     expect(whole.result).toEqual(await run(path, []));
     expect(probed.read + whole.read).toBeLessThan(size + HEAD_BYTES + UNREAD_BYTES);
+  });
+
+  it('and a tool whose worker was killed waits no longer than seconds for the reader', async () => {
+    const { address, reader } = await stored({ video: MPEG4, seconds: 16 });
+    const input = recordingInput(await recognize(address), ['-re']);
+    const args = ffmpegArguments(input, [{ target: 'pipe:1', options: ['-c', 'copy', '-f', 'framemd5'] }]);
+    const closing: Promise<void>[] = [];
+    const onOutput = () => closing.push(reader.close());
+    const run = runTool(tools.ffmpeg, args, { timeLimitMs: 20_000, onOutput });
+    const reason = await run.then(() => 'exited', String);
+    await Promise.all(closing);
+    expect(closing).not.toEqual([]);
+    expect(reason).not.toContain('time limit');
   });
 
   it('is read to its end to count the frames of a varying rate', async () => {

@@ -13,6 +13,12 @@ const MAX_BLOCK_BYTES = String(512 * 2 ** 20);
 /** Some streams begin late. For other files, a longer analysis costs nothing. */
 const PROBING = ['-analyzeduration', '20000000', '-probesize', '20000000'];
 
+/**
+ * The reader answers with parts of an object. A reader that is gone was killed with its worker: without a limit, ffmpeg
+ * would look for it for two minutes.
+ */
+const RECONNECTING = ['-reconnect', '1', '-reconnect_delay_max', '1'];
+
 /** Results carry no metadata of the source, which may name people, places and devices. */
 const ANONYMOUS = ['-map_metadata', '-1', '-map_chapters', '-1'] as const;
 
@@ -30,8 +36,7 @@ export interface Output {
 
 /** Returns the options that protect a tool from an untrusted file: no other files or hosts, no other demuxer. */
 export function safeguards(recording: Pick<Recording, 'path' | 'demuxer'>): string[] {
-  // The reader answers with parts of an object.
-  const protocols = isReaderAddress(recording.path) ? ['http,tcp', '-reconnect', '1'] : ['file,pipe'];
+  const protocols = isReaderAddress(recording.path) ? ['http,tcp', ...RECONNECTING] : ['file,pipe'];
   const guards = ['-protocol_whitelist', ...protocols, '-f', recording.demuxer, ...PROBING];
   const limits = ['-max_pixels', MAX_PIXELS, '-max_streams', String(MAX_STREAMS), '-max_alloc', MAX_BLOCK_BYTES];
   return [...guards, ...limits];
