@@ -1,8 +1,9 @@
 import type { Database } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
-import { advance, type Control } from './advance-workflow.ts';
+import { advance } from './advance-workflow.ts';
 import { ClaimLost } from './locked-workflow.ts';
 import type { RequestedState } from './workflow.schemas.ts';
+import type { Control } from './workflow-changes.ts';
 import { ILLEGAL_MOVE, WORKFLOW_MISSING } from './workflow-refusals.ts';
 import { IllegalMove } from './workflow-states.ts';
 

@@ -2,7 +2,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { NewChange } from '#changes/change.ts';
 import { CHANGES_CHANNEL, insertChanges } from '#changes/record-changes.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
-import { lockSteps, type Step, type WorkflowRef } from './operation-queries.ts';
+import {
+  attemptWrites,
+  type EndedAttempts,
+  lockSteps,
+  type Outcome,
+  type Step,
+  type WorkflowRef,
+} from './operation-queries.ts';
 import {
   assertMove,
   isActive,
@@ -42,6 +49,7 @@ export class LockedWorkflow {
   readonly #changes: Pick<NewChange, 'kind' | 'data'>[] = [];
   /** New values of operations apart from their states. Operations that share them are written together. */
   readonly #stepValues = new Map<Step, Values>();
+  #attempts: EndedAttempts | undefined;
   #values: Values = {};
   #state: WorkflowState;
   #configuration: Readonly<Record<string, string>>;
@@ -165,6 +173,11 @@ export class LockedWorkflow {
     return this.piece?.id === operationId ? this.piece : this.steps.find(({ id }) => id === operationId);
   }
 
+  /** Records that attempts at running operations did not succeed. */
+  recordAttempts(steps: readonly Step[], outcome: Outcome, reason: string | null): void {
+    this.#attempts = { operationIds: steps.map(({ id }) => id), outcome, reason };
+  }
+
   releaseClaim(step: Step, to: OperationState, values: Values): void {
     const again = to === 'ready' && { ready_at: sql`now()` };
     this.moveStep(step, to, { ...values, ...again, heartbeat_at: null, delivered_at: null });
@@ -238,6 +251,7 @@ export class LockedWorkflow {
     const processing_state = this.#state;
     if (this.#isStateNew)
       writes.push(sql`${trx.updateTable('events').set({ processing_state }).where('id', '=', eventId)}`);
+    if (this.#attempts) writes.push(...attemptWrites(this.#attempts, writeName(writes.length)));
     const changes = this.#changes.map((change) => ({ ...change, eventId, actor }));
     if (changes.length > 0) writes.push(insertChanges(changes));
     return writes;

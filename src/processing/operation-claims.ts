@@ -5,9 +5,10 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { wakeListeners } from '#platform/database/notifications.ts';
 import { inRetriedTransaction, inTransaction, type OutageWait } from '#platform/database/retry.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
-import { advance, type Change, type Ending } from './advance-workflow.ts';
+import { advance } from './advance-workflow.ts';
 import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
 import { PROGRESS_STEPS } from './pieces.ts';
+import type { Change, Ending } from './workflow-changes.ts';
 import type { OperationState } from './workflow-states.ts';
 
 /** The time a worker may be silent before its operation is given to another. */
@@ -16,6 +17,8 @@ const SILENCE_SECONDS = 12;
 export const HEARTBEAT_MS = 3_000;
 /** After this many dead workers, the file is assumed to be the cause. At about 15 s each, that takes less than three minutes. */
 const MAX_LOSSES = 10;
+/** After this many dead workers an operation may be the cause: a process runs only one such operation at a time. */
+const SUSPECT_LOSSES = 3;
 
 /** Workers change states all the time; their commits must not wait for each other. */
 const WITHOUT_NOTIFICATION = { notifies: false };
@@ -58,18 +61,36 @@ export async function claimOperation(
   worker: string,
   patience: OutageWait,
 ): Promise<Claim | undefined> {
+  const ref = { readyOperation: operationId };
   const change = { kind: 'claimed', operationId, worker } as const;
   try {
-    const workflow = await inRetriedTransaction(database, patience, (trx) =>
-      advance(trx, { readyOperation: operationId }, change, WITHOUT_NOTIFICATION),
-    );
-    wakeListeners(database, workflow.channels);
-    const step = workflow.piece ?? workflow.steps.find(({ id }) => id === operationId);
+    const { channels, step } = await inRetriedTransaction(database, patience, async (trx) => {
+      const { channels, piece, steps } = await advance(trx, ref, change, WITHOUT_NOTIFICATION);
+      const step = piece ?? steps.find(({ id }) => id === operationId);
+      if (step && step.losses >= SUSPECT_LOSSES) await assertOnlySuspect(trx, operationId, worker);
+      return { channels, step };
+    });
+    wakeListeners(database, channels);
     return step && { ...step, operationId, attempt: step.attempts + 1 };
   } catch (error) {
     if (error instanceof ClaimLost) return undefined;
     throw error;
   }
+}
+
+/** Of two concurrent claims, the second sees the first. @throws {ClaimLost} if the worker runs another suspect */
+async function assertOnlySuspect(trx: Transaction, operationId: number, worker: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`suspects of ${worker}`}, 0))`.execute(trx);
+  const other = await trx
+    .selectFrom('workflow_operations')
+    .select('id')
+    .where('state', '=', 'running')
+    .where('worker', '=', worker)
+    .where('losses', '>=', SUSPECT_LOSSES)
+    .where('id', '<>', operationId)
+    .limit(1)
+    .executeTakeFirst();
+  if (other) throw new ClaimLost('The worker has another operation that may kill it.');
 }
 
 /** Reports that the worker lives, and its progress. @returns false when the claim is lost */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { isPaused } from './lane-settings.ts';
 import type { OperationState, WorkflowState } from './workflow-states.ts';
@@ -77,51 +77,29 @@ function workflowOfReady(operationId: number) {
 }
 
 /** The end of an attempt that did not succeed. */
-type Outcome = 'failed' | 'retried' | 'deferred' | 'handed back' | 'lost' | 'stopped';
+export type Outcome = 'failed' | 'retried' | 'deferred' | 'handed back' | 'lost' | 'stopped';
 
-/** Records the end of an attempt at running operations. A deferral with the same reason only raises the count. */
-export async function recordAttempts(
-  trx: Transaction,
-  operationIds: readonly number[],
-  { outcome, reason }: { outcome: Outcome; reason: string | null },
-): Promise<void> {
-  if (operationIds.length === 0) return;
-  await sql`
-    WITH finished AS (
-      SELECT id, worker, coalesce(claimed_at, now()) AS claimed_at FROM workflow_operations
-      WHERE id = ANY(${operationIds}) AND state = 'running'
-    ), repeated AS (
-      UPDATE workflow_attempts SET times = times + 1, ended_at = now(), worker = finished.worker
-      FROM finished WHERE ${outcome} = 'deferred' AND workflow_attempts.id = (
-        SELECT last.id FROM workflow_attempts last
-        WHERE last.operation_id = finished.id ORDER BY last.id DESC LIMIT 1)
-        AND workflow_attempts.outcome = ${outcome} AND workflow_attempts.reason IS NOT DISTINCT FROM ${reason}
-      RETURNING operation_id
-    )
+/** Attempts at running operations that did not succeed. */
+export interface EndedAttempts {
+  operationIds: readonly number[];
+  outcome: Outcome;
+  reason: string | null;
+}
+
+/**
+ * Returns the statements that record the end of attempts, as the operations were before this save. A deferral with the same reason
+ * only raises the count: the second statement reads what the first, under the given name, returns.
+ */
+export function attemptWrites({ operationIds, outcome, reason }: EndedAttempts, first: RawBuilder<unknown>) {
+  const repeat = sql`
+    UPDATE workflow_attempts a SET times = times + 1, ended_at = now(), worker = o.worker FROM workflow_operations o
+    WHERE ${outcome} = 'deferred' AND o.id = ANY(${operationIds}) AND a.id = (
+        SELECT last.id FROM workflow_attempts last WHERE last.operation_id = o.id ORDER BY last.id DESC LIMIT 1)
+      AND a.outcome = ${outcome} AND a.reason IS NOT DISTINCT FROM ${reason}
+    RETURNING a.operation_id`;
+  const insert = sql`
     INSERT INTO workflow_attempts (operation_id, outcome, worker, reason, started_at)
-    SELECT id, ${outcome}, worker, ${reason}, claimed_at FROM finished
-    WHERE NOT EXISTS (SELECT FROM repeated WHERE repeated.operation_id = finished.id)`.execute(trx);
-}
-
-/** After this many dead workers an operation may be the cause: a process runs only one such operation at a time. */
-const SUSPECT_LOSSES = 3;
-
-/** @param operation.losses the number of workers that died with it */
-export function isPoisonSuspect({ losses }: { losses: number }): boolean {
-  return losses >= SUSPECT_LOSSES;
-}
-
-/** Reports whether the worker runs another suspect. Of two concurrent calls, the second sees the first. */
-export async function runsAnotherSuspect(trx: Transaction, operationId: number, worker: string): Promise<boolean> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`suspects of ${worker}`}, 0))`.execute(trx);
-  const other = await trx
-    .selectFrom('workflow_operations')
-    .select('id')
-    .where('state', '=', 'running')
-    .where('worker', '=', worker)
-    .where('losses', '>=', SUSPECT_LOSSES)
-    .where('id', '<>', operationId)
-    .limit(1)
-    .executeTakeFirst();
-  return other !== undefined;
+    SELECT id, ${outcome}, worker, ${reason}, coalesce(claimed_at, now()) FROM workflow_operations
+    WHERE id = ANY(${operationIds}) AND id NOT IN (SELECT operation_id FROM ${first})`;
+  return [repeat, insert];
 }

@@ -14,9 +14,8 @@ const SHARE = 0.95;
 /** The number of steps in which the progress of an operation is published. */
 export const PROGRESS_STEPS = 20;
 
-/** Divides a running operation into pieces. When all have finished, it runs again, and finds their results. */
+/** Inserts and starts the pieces of a divided operation. When all have finished, it runs again, and finds their results. */
 export async function divide(workflow: LockedWorkflow, step: Step, pieces: readonly object[]): Promise<void> {
-  workflow.releaseClaim(step, 'divided', { worker: null, progress: 0 });
   // For clients, the operation is running.
   workflow.recordStep(step, { operation_state: 'running', pieces: pieces.length });
   await insertPieces(workflow.trx, step, pieces);

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { pausedRecordings, queuedRecordings } from '#pages/operator/dashboard/work.queries.ts';
-import { advance, type Control, type Ending } from '#processing/advance-workflow.ts';
+import { advance } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
 import { type Claim, claimOperation, endClaim, recoverLostOperations } from '#processing/operation-claims.ts';
+import type { Control, Ending } from '#processing/workflow-changes.ts';
 import { operations } from '#workers/operations/all-operations.ts';
 import { encodeWith } from '#workers/operations/encode.ts';
 import { encodeStretch } from '#workers/operations/encoding-pieces.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '#platform/database/kysely.ts';
-import { advance, type Ending } from '#processing/advance-workflow.ts';
+import { advance } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
 import {
   type Claim,
@@ -11,6 +11,7 @@ import {
   recoverLostOperations,
 } from '#processing/operation-claims.ts';
 import { assignLanes, type Delivery, resetDeliveries, takeDeliveries, takeOverdue } from '#processing/outbox.ts';
+import type { Ending } from '#processing/workflow-changes.ts';
 import { IllegalMove } from '#processing/workflow-states.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FOR_AGES } from '../support/watched.ts';
