@@ -31,8 +31,8 @@ export const TIERS = {
 };
 
 /**
- * What the full tier runs again with the ffmpeg and the PostgreSQL of this machine's distribution: tests of media and
- * those that depend most on the database.
+ * What runs again with the ffmpeg and the PostgreSQL of this machine's distribution: tests of media and those that
+ * depend most on the database.
  */
 export const DISTRIBUTION = {
   include: [

@@ -72,7 +72,7 @@ describe('a recording in a bucket', () => {
     ['a WebM', { container: 'webm', video: VP8 }],
   ])('is read as from a file, and little more than is needed: %s', async (_name, options) => {
     const seconds = 16;
-    const { path, address, size, share } = await stored({ ...options, seconds });
+    const { path, address, size, share } = await stored({ ...options, seconds: 2, times: 8 });
     expect(size).toBeGreaterThan(60 * MIB);
     const { recording: _, ...onFile } = await probe(tools, path);
     const probed = await share(() => probe(tools, address));
@@ -99,7 +99,7 @@ describe('a recording in a bucket', () => {
   });
 
   it('and a tool whose worker was killed waits no longer than seconds for the reader', async () => {
-    const { address, reader } = await stored({ video: MPEG4, seconds: 16 });
+    const { address, reader } = await stored({ video: MPEG4, seconds: 2, times: 8 });
     const input = recordingInput(await recognize(address), ['-re']);
     const args = ffmpegArguments(input, [{ target: 'pipe:1', options: ['-c', 'copy', '-f', 'framemd5'] }]);
     const closing: Promise<void>[] = [];
@@ -112,7 +112,7 @@ describe('a recording in a bucket', () => {
   });
 
   it('is read to its end to count the frames of a varying rate', async () => {
-    const { path, address, size, share } = await stored({ container: 'webm', video: VP8, seconds: 10 });
+    const { path, address, size, share } = await stored({ container: 'webm', video: VP8, seconds: 2, times: 8 });
     const { video, ...info } = await probe(tools, address);
     const varying = { ...info, video: video && { ...video, peakFrameRate: 1000 } };
     const { result, read } = await share(() => countFrames(tools, varying));

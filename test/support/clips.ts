@@ -10,6 +10,8 @@ import { runTool } from '#platform/media/tools/run-tool.ts';
 /** What a clip is to hold; the defaults make an MP4 of two seconds that browsers play as it is. */
 export interface ClipOptions {
   seconds?: number;
+  /** How often all of it comes, without being encoded again: a long clip soon. */
+  times?: number;
   /** `size` as "320x240"; `options` are ffmpeg's for the output, such as `-pix_fmt`. */
   video?: { size?: string; rate?: number; codec?: string; filter?: string; options?: string[] } | false;
   audio?: { channels?: number; rate?: number; codec?: string; options?: string[] } | boolean;
@@ -97,7 +99,8 @@ async function sharedClip(options: ClipOptions, name: string): Promise<string> {
   return path;
 }
 
-async function makeClip(options: ClipOptions, path: string): Promise<void> {
+async function makeClip({ times, ...options }: ClipOptions, path: string): Promise<void> {
+  if (times !== undefined) return repeatClip(await clip(options), times, options, path);
   const { seconds = 2, container = 'mp4' } = options;
   const [videoCodec, audioCodec] = CODECS[container];
   const video = options.video === false || videoCodec === '' ? undefined : (options.video ?? {});
@@ -119,9 +122,18 @@ async function makeClip(options: ClipOptions, path: string): Promise<void> {
   }
   const input = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', sources.join(';')];
   const maps = sources.flatMap((_, i) => ['-map', `0:${i}`]);
+  await writeClip([...input, ...maps, ...output], options, path);
+}
+
+async function repeatClip(once: string, times: number, options: ClipOptions, path: string): Promise<void> {
+  const input = ['-nostdin', '-v', 'error', '-stream_loop', String(times - 1), '-i', once];
+  await writeClip([...input, '-c', 'copy'], options, path);
+}
+
+async function writeClip(args: string[], { container = 'mp4', options = [] }: ClipOptions, path: string) {
   const format = FORMATS[container] ? ['-f', FORMATS[container]] : [];
-  const args = [...input, ...maps, ...output, '-strict', '-2', ...(options.options ?? []), ...format, '-y', path];
-  await runTool((await testTools()).ffmpeg, args, { timeLimitMs: 600_000 });
+  const all = [...args, '-strict', '-2', ...options, ...format, '-y', path];
+  await runTool((await testTools()).ffmpeg, all, { timeLimitMs: 600_000 });
 }
 
 /** The bytes of such a recording. */

@@ -15,6 +15,9 @@ import { startDebianPostgres } from './debian-postgres.ts';
 /** Processes of the product that `npm test` may start: each costs a second or more. */
 const MOST_PROCESSES = 20;
 
+/** Projects with tests of pages. */
+const WITH_BROWSER: ReadonlySet<string> = new Set(['full', 'storms']);
+
 /** One server, one migrated template database, one folder and one browser for all tests of a project. */
 export default async function setup(project: TestProject) {
   const shared = await mkdtemp(join(tmpdir(), 'inlet-tests-'));
@@ -27,7 +30,7 @@ export default async function setup(project: TestProject) {
   await client.query(`CREATE DATABASE ${template}`);
   await migrate(databaseUrl(server.url, template));
   await migrateQueue(databaseUrl(server.url, template));
-  const browser = project.name === 'full' && browserAvailable() ? await serveBrowser() : undefined;
+  const browser = WITH_BROWSER.has(project.name) && browserAvailable() ? await serveBrowser() : undefined;
   project.provide('postgres', { serverUrl: server.url, template });
   project.provide('browser', browser?.wsEndpoint() ?? '');
   project.provide('environment', {
