@@ -36,11 +36,13 @@ export async function storeRenditions(
 ): Promise<(PreparedElement & MadeFacts)[]> {
   const elements = [];
   for (const { path, rank, video, audio } of renditions) {
-    const result = await probe(tools, path, { signal });
-    const index = await indexFile(path);
-    const duration = Math.round(index.segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1000);
-    const stored = await store(path, mediatype);
+    const storing = store(path, mediatype);
+    // Nothing is left to do in the background when one of them has failed.
+    const settled = () => storing.catch(() => undefined);
+    const [result, index] = await Promise.all([probe(tools, path, { signal }), indexFile(path)]).finally(settled);
+    const stored = await storing;
     await rm(path);
+    const duration = Math.round(index.segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1000);
     const short = result.video && Math.min(result.video.width, result.video.height);
     const kbits = audio?.bitRate && `${Math.round(audio.bitRate / 1000)}k`;
     const quality = short ? `${short}p` : kbits;
