@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bytes, readAll, sha256 } from '../support/bytes.ts';
 import { Client } from '../support/client.ts';
@@ -9,29 +6,17 @@ import { eventFields, file } from '../support/form.ts';
 import { countEvents, expectNothingLeftOver } from '../support/leftovers.ts';
 import { Resumable, rowOf } from '../support/resumable.ts';
 import { showLogsOnFailure, startServer, type TestServer } from '../support/server.ts';
+import { fillDisk, mountable, smallDisk } from '../support/small-disk.ts';
 
-const run = promisify(execFile);
 const MIB = 2 ** 20;
 
-/** Gives the objects a disk of 8 MiB. */
-async function smallDisk(dataDir: string): Promise<() => Promise<unknown>> {
-  const folder = join(dataDir, 'objects');
-  await mkdir(folder);
-  await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'inlet-test', folder]);
-  return () => run('umount', ['--lazy', folder]);
-}
-
-/** Only root may mount, and not even root in most containers. */
-const mountable = await run('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'inlet-test', '/tmp']).then(
-  () => true,
-  () => false,
-);
+const DISK_MIB = 8;
 
 // Each runtime reports a full disk with errors of its own.
 describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the disk is full', (runtime) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ runtime, prepare: smallDisk });
+    server = await startServer({ runtime, prepare: (folder) => smallDisk(join(folder, 'objects'), DISK_MIB) });
   });
   afterAll(() => server?.stop());
   beforeEach((test) => showLogsOnFailure(test, server));
@@ -49,18 +34,17 @@ describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the dis
 
   test('an upload in several requests is answered with 507, and goes on when there is room', async () => {
     const client = new Resumable(new Client(server.url));
-    const inTheWay = join(server.dataDir, 'objects', 'in-the-way');
     const data = bytes(3 * MIB);
     const path = await client.create(data.length);
     expect((await client.patch(path, 0, data.subarray(0, MIB))).status).toBe(204);
-    await writeFile(inTheWay, bytes(7 * MIB)).catch(() => undefined);
+    const makeRoom = await fillDisk(join(server.dataDir, 'objects'), DISK_MIB);
     const answer = await client.patch(path, MIB, data.subarray(MIB));
     expect([answer.status, await answer.text()]).toEqual([
       507,
       'The storage has too little free space for the recording.',
     ]);
     expect(await client.offset(path)).toBe(MIB);
-    await rm(inTheWay);
+    await makeRoom();
     expect((await client.finish(path, data)).status).toBe(204);
     const { object_key } = await rowOf(server.database, path);
     expect(sha256(await readAll(await server.storage.get(object_key)))).toBe(sha256(data));

@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { bytes } from '../support/bytes.ts';
@@ -10,8 +7,8 @@ import { createTestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { type HostileSource, hostileSource } from '../support/hostile-source.ts';
 import { inlet } from '../support/import-command.ts';
+import { growDisk, mountable, smallDisk } from '../support/small-disk.ts';
 
-const execute = promisify(execFile);
 const EVENTS = 6;
 const FILE_BYTES = 600_000;
 
@@ -70,23 +67,16 @@ async function expectComplete({ database, start, verify }: Awaited<ReturnType<ty
   expect(verified, verified.stdout).toMatchObject({ code: 0, stdout: '' });
 }
 
-/** Only root may mount, and not even root in most containers. */
-const mountable = await execute('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'inlet-test', '/tmp']).then(
-  () => true,
-  () => false,
-);
-
 test.skipIf(!mountable)('a full disk ends an import, which continues once there is room', async () => {
   const scene = await prepare();
   const folder = join(scene.DATA_DIR, 'objects');
-  await mkdir(folder);
-  await execute('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'inlet-test', folder]);
-  onTestFinished(async () => void (await execute('umount', ['--lazy', folder])));
+  const remove = await smallDisk(folder, 2);
+  onTestFinished(async () => void (await remove()));
   const ended = await scene.start();
   expect(ended.code).toBe(1);
   expect(ended.stderr).toContain('space');
   expect(ended.stdout + ended.stderr).not.toContain('not-to-be-shown');
-  await execute('mount', ['-o', 'remount,size=32m', folder]);
+  await growDisk(folder, 32);
   await expectComplete(scene);
 });
 

@@ -12,6 +12,7 @@ import { processesWith } from '../support/media.ts';
 import { redisAvailable } from '../support/redis.ts';
 import type { RoleProcess } from '../support/role-process.ts';
 import { startServerFor, type TestServer } from '../support/server.ts';
+import { fillDisk, mountable, smallDisk } from '../support/small-disk.ts';
 
 /** Just enough work to be divided, and encoded as fast as possible. */
 const MINUTES = 12;
@@ -27,6 +28,8 @@ operations:
 `;
 const KILLS = 3;
 const PATIENCE_MS = 300_000;
+/** Room for the recording and its result. */
+const DISK_MIB = 512;
 
 const redisHere = await redisAvailable();
 let upload: ReturnType<typeof eventFields>;
@@ -74,15 +77,8 @@ test.concurrent.for([
     expect(await divided.pieces('paused', 'waiting')).not.toEqual([]);
     await divided.change('running');
     expect((await admin.processed(divided.id, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
-    const pictures = await server.database
-      .selectFrom('publication_elements')
-      .select(['kind', 'frame_count'])
-      .where('event_id', '=', divided.id)
-      .where('mediatype', 'in', ['video/mp4', 'application/octet-stream'])
-      .execute();
-    expect(pictures).toEqual([{ kind: 'media', frame_count: MINUTES * PICTURES_A_MINUTE }]);
+    await divided.expectWhole();
     expect(await admin.publications(divided.id)).toHaveLength(1);
-    expect(await divided.pieces()).toEqual([]);
 
     await encoder.hold();
     const unwanted = new DividedEvent(server, await admin.create(upload));
@@ -93,6 +89,36 @@ test.concurrent.for([
     await unwanted.holder();
     expect((await admin.fetch(`/api/events/${unwanted.id}`, { method: 'DELETE' })).status).toBeLessThan(300);
     await unwanted.expectToEnd();
+    await expectNothingLeftOver(server, { atOnce: true });
+  },
+);
+
+const DISKS = [
+  { disk: 'work', waiting: 'the operation waits' },
+  { disk: 'objects', waiting: 'the result waits' },
+];
+test.concurrent.for(mountable ? DISKS : [])(
+  'a disk that is full in the middle delays it, and nothing else: $disk',
+  {
+    timeout: 2 * PATIENCE_MS,
+  },
+  async ({ disk, waiting }, context) => {
+    const encoder = await createHeldEncoder();
+    const workflows = await mkdtemp(join(clipFolder(), 'workflows-'));
+    await writeFile(join(workflows, 'divided.yaml'), WORKFLOW);
+    const env = { ...encoder.env, WORKFLOWS_DIR: workflows };
+    const prepare = (folder: string) => smallDisk(join(folder, disk), DISK_MIB);
+    const server = await startServerFor(context, { runtime: 'deno', env, prepare });
+    const admin = new Client(server.url);
+    await encoder.hold();
+    const divided = new DividedEvent(server, await admin.create(upload));
+    await eventually(async () => expect(await divided.pieces('running')).not.toEqual([]), PATIENCE_MS);
+    const makeRoom = await fillDisk(join(server.dataDir, disk), DISK_MIB);
+    await encoder.release();
+    await eventually(() => expect(server.api.output).toContain(waiting), PATIENCE_MS);
+    await makeRoom();
+    expect((await admin.processed(divided.id, PATIENCE_MS)).processing_state).toBe('SUCCEEDED');
+    await divided.expectWhole();
     await expectNothingLeftOver(server, { atOnce: true });
   },
 );
@@ -140,6 +166,18 @@ class DividedEvent {
     const headers = { 'Content-Type': type };
     const answer = await new Client(this.#server.url).fetch(`/api/workflows/${id}`, { method: 'PUT', headers, body });
     expect(answer.status).toBe(200);
+  }
+
+  /** Every picture is there once, and no piece is left. */
+  async expectWhole(): Promise<void> {
+    const pictures = await this.#server.database
+      .selectFrom('publication_elements')
+      .select(['kind', 'frame_count'])
+      .where('event_id', '=', this.id)
+      .where('mediatype', 'in', ['video/mp4', 'application/octet-stream'])
+      .execute();
+    expect(pictures).toEqual([{ kind: 'media', frame_count: MINUTES * PICTURES_A_MINUTE }]);
+    expect(await this.pieces()).toEqual([]);
   }
 
   /** Waits until nothing of it runs. */
