@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { NewChange } from '#changes/change.ts';
 import { CHANGES_CHANNEL, insertChanges } from '#changes/record-changes.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
+import { PREPARED } from '#platform/database/prepared.ts';
 import {
   attemptWrites,
   type EndedAttempts,
@@ -235,7 +236,7 @@ export class LockedWorkflow {
     const writes = this.#writes(actor);
     if (writes.length === 0) return;
     const named = writes.map((write, i) => sql`${writeName(i)} AS (${write})`);
-    await sql`WITH ${sql.join(named)}
+    await sql`${PREPARED} WITH ${sql.join(named)}
       SELECT pg_notify(channel, '') FROM unnest(${channels}::text[]) AS channel`.execute(this.trx);
   }
 

@@ -3,6 +3,7 @@ import { CHANGES_CHANNEL } from '#changes/record-changes.ts';
 import { isStale, type ObservedPeriod, observedFor } from '#platform/database/database-watch.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { wakeListeners } from '#platform/database/notifications.ts';
+import { PREPARED } from '#platform/database/prepared.ts';
 import { inRetriedTransaction, inTransaction, type OutageWait } from '#platform/database/retry.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { advance } from './advance-workflow.ts';
@@ -96,7 +97,7 @@ async function assertOnlySuspect(trx: Transaction, operationId: number, worker: 
 /** Reports that the worker lives, and its progress. @returns false when the claim is lost */
 export async function heartbeat(database: Database, claim: Claim, progress: number): Promise<boolean> {
   const { rows } = await sql<{ held: number }>`
-    WITH before AS (
+    ${PREPARED} WITH before AS (
       SELECT id, floor(progress * ${PROGRESS_STEPS}) AS parts FROM workflow_operations WHERE id = ${claim.operationId}
     ), held AS (
       UPDATE workflow_operations o SET heartbeat_at = now(), progress = ${progress} FROM before

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
+import { PREPARED } from '#platform/database/prepared.ts';
 import { isPaused } from './lane-settings.ts';
 import type { OperationState, WorkflowState } from './workflow-states.ts';
 
@@ -23,6 +24,7 @@ export type Step = Readonly<Awaited<ReturnType<typeof lockSteps>>[number]>;
 export async function lockSteps(trx: Transaction, ref: WorkflowRef, pieceId = 0) {
   const rows = await trx
     .selectFrom('workflows as w')
+    .modifyFront(PREPARED)
     .innerJoin('workflow_operations as o', 'o.workflow_id', 'w.id')
     .select([
       'w.id as workflowId',

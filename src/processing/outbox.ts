@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { isStale } from '#platform/database/database-watch.ts';
 import type { Database } from '#platform/database/kysely.ts';
+import { PREPARED } from '#platform/database/prepared.ts';
 import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { isPaused } from './lane-settings.ts';
 
@@ -29,7 +30,7 @@ export interface Delivery extends ReadyOperation {
 /** Reports whether any operation may need a lane, a delivery, or a check because it is overdue. */
 export async function isAnythingDue(database: Database, overdueMs: number): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
-    SELECT EXISTS (SELECT FROM workflow_operations WHERE state = 'ready' AND (lane IS NULL
+    ${PREPARED} SELECT EXISTS (SELECT FROM workflow_operations WHERE state = 'ready' AND (lane IS NULL
       OR (delivered_at IS NULL AND not_before <= now())
       OR ${isOverdue(overdueMs)})) AS due`.execute(database);
   return rows[0]?.due ?? true;

@@ -3,6 +3,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { mayAccess } from '#access/acl/acl.queries.ts';
 import { anonymous, type Principal } from '#access/principal.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
+import { PREPARED } from '#platform/database/prepared.ts';
 import { isUuid } from '#platform/database/uuid.ts';
 import {
   INTERNAL_CHANNEL,
@@ -79,6 +80,7 @@ export async function findPublishedFile(
   if (!isUuid(address.publicationId) || !isUuid(address.elementId)) return undefined;
   const file = await database
     .selectFrom('publication_elements')
+    .modifyFront(PREPARED)
     .innerJoin('events', 'events.id', 'publication_elements.event_id')
     .select(['object_key', 'filename', 'mediatype', 'size', 'sha256', 'properties', 'events.duration'])
     .select(readAccess(principal))

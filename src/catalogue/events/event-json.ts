@@ -13,6 +13,7 @@ import { formatInstant } from '#metadata/date-time.ts';
 import { EVENT_CORE_FIELDS } from '#metadata/episode-fields.ts';
 import type { CatalogJson } from '#metadata/metadata.schemas.ts';
 import type { Queryable } from '#platform/database/kysely.ts';
+import { PREPARED } from '#platform/database/prepared.ts';
 import type { Event } from '#platform/database/schema.ts';
 import { type ApiVersion, atLeast, fieldsIn } from '#platform/http/answer/version.ts';
 import type { ProcessingState } from '#processing/workflow.schemas.ts';
@@ -29,6 +30,7 @@ export type EventRow = Awaited<ReturnType<typeof findEvent>> & object;
 /** Returns the event if the principal may read it. */
 export function findEvent(database: Queryable, id: string, principal: Principal) {
   return eventRows(database)
+    .modifyFront(PREPARED)
     .where('events.id', '=', id)
     .where(mayAccess('events', principal, 'read'))
     .executeTakeFirst();

@@ -5,6 +5,7 @@ import type { Principal } from '#access/principal.ts';
 import { progressOf, type RecordingProgress, type Schedule } from '#capture/states/recording-state.ts';
 import type { CatalogValues, FieldValue } from '#metadata/catalog.ts';
 import type { Transaction } from '#platform/database/kysely.ts';
+import { PREPARED } from '#platform/database/prepared.ts';
 import { TransactionConflict } from '#platform/database/retry.ts';
 import type { Event } from '#platform/database/schema.ts';
 import type { Processing } from '#processing/processing-request.ts';
@@ -89,7 +90,7 @@ export async function lockEvent(
     rights === 'acl' ? mayAccess(of, principal, action) : sql<boolean>`true`;
   const joining = referred.seriesId ?? null;
   const locks = await sql<{ seen: string | null; now: string | null; seriesFound: boolean }>`
-    WITH locked AS MATERIALIZED (
+    ${PREPARED} WITH locked AS MATERIALIZED (
       SELECT id, ${may('series', 'read')} AS readable FROM series
       WHERE id IN ((SELECT series_id FROM events WHERE id = ${id}), ${joining}) ORDER BY id FOR SHARE
     )

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { withTimeout } from '../process/timeout.ts';
 import { cutWhenSilent, LimitedClient, type Limits, limitedConnection, REQUEST_LIMITS } from './client.ts';
+import { prepareMarked } from './prepared.ts';
 import { isDatabaseOutage } from './retry.ts';
 
 const INT8 = 20;
@@ -47,6 +48,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
     const client = connected as pg.PoolClient & pg.Client;
     client.on('error', options.onError);
     cutWhenSilent(client, limits);
+    prepareMarked(client);
     client.connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
       if (code === READ_ONLY) refused.add(client);
     });
