@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 
 const MARK = '/* prepared */';
-/** A mark stands behind `select` at most. */
-const MARKED_CHARACTERS = 32;
+const MARKED = /^\s*(select )?\/\* prepared \*\//;
 
 /**
  * Marks a statement that a connection plans once instead of at each run, for `modifyFront` or the front of a raw statement:
@@ -11,6 +10,8 @@ const MARKED_CHARACTERS = 32;
  */
 export const PREPARED = sql.raw(MARK);
 
+/** Each connection of the server keeps the plans, of some 10 KiB each. Further texts are planned at each run. */
+const MOST_TEXTS = 200;
 const names = new Map<string, string>();
 
 /**
@@ -22,14 +23,13 @@ export function prepareMarked(client: pg.Client): void {
   Object.assign(client, {
     query: (...args: unknown[]) => {
       const [text, values] = args;
-      const isMarked = typeof text === 'string' && text.slice(0, MARKED_CHARACTERS).includes(MARK);
-      return isMarked ? query({ name: nameOf(text), text, values }) : query(...args);
+      const name = typeof text === 'string' && MARKED.test(text) ? nameOf(text) : undefined;
+      return name ? query({ name, text, values }) : query(...args);
     },
   });
 }
 
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `inlet_${names.size}`;
-  names.set(text, name);
-  return name;
+function nameOf(text: string): string | undefined {
+  if (!names.has(text) && names.size < MOST_TEXTS) names.set(text, `inlet_${names.size}`);
+  return names.get(text);
 }
