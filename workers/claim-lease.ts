@@ -2,7 +2,7 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { OutageWait } from '#platform/database/retry.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 import { type Claim, endClaim, HEARTBEAT_MS, heartbeat } from '#processing/operation-claims.ts';
-import type { Ending } from '#processing/workflow-changes.ts';
+import type { Ending } from '#processing/workflow-change.ts';
 
 /** Storing and committing come last, so a running operation is never at 100 %. */
 const MOST = 0.99;

@@ -1,7 +1,7 @@
 import { isDatabaseOutage, isTransient } from '#platform/database/retry.ts';
 import { StagingExpired } from '#platform/storage/staging-sweep.ts';
 import type { Claim } from '#processing/operation-claims.ts';
-import type { Change } from '#processing/workflow-changes.ts';
+import type { Change } from '#processing/workflow-change.ts';
 import { StorageFault } from './workspace.ts';
 
 const MAX_CAUSES = 5;

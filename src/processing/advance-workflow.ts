@@ -1,7 +1,8 @@
 import type { Transaction } from '#platform/database/kysely.ts';
+import { applyChange } from './apply-change.ts';
 import { LockedWorkflow } from './locked-workflow.ts';
 import type { WorkflowRef } from './operation-queries.ts';
-import { applyChange, type Change } from './workflow-changes.ts';
+import type { Change } from './workflow-change.ts';
 
 /**
  * The only writer of the states of workflows and operations and of an event's `processing_state`. Changes to one

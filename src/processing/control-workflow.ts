@@ -3,7 +3,7 @@ import { inTransaction } from '#platform/database/retry.ts';
 import { advance } from './advance-workflow.ts';
 import { ClaimLost } from './locked-workflow.ts';
 import type { RequestedState } from './workflow.schemas.ts';
-import type { Control } from './workflow-changes.ts';
+import type { Control } from './workflow-change.ts';
 import { ILLEGAL_MOVE, WORKFLOW_MISSING } from './workflow-refusals.ts';
 import { IllegalMove } from './workflow-states.ts';
 

@@ -6,11 +6,13 @@ import { PREPARED } from '#platform/database/prepared.ts';
 import {
   attemptWrites,
   type EndedAttempts,
+  endingValues,
   lockSteps,
   type Outcome,
   type Step,
   type WorkflowRef,
 } from './operation-queries.ts';
+import type { Ending } from './workflow-change.ts';
 import {
   assertMove,
   isActive,
@@ -179,9 +181,15 @@ export class LockedWorkflow {
     this.#attempts = { operationIds: steps.map(({ id }) => id), outcome, reason };
   }
 
-  releaseClaim(step: Step, to: OperationState, values: Values): void {
-    const again = to === 'ready' && { ready_at: sql`now()` };
-    this.moveStep(step, to, { ...values, ...again, heartbeat_at: null, delivered_at: null });
+  /** Takes an operation from the worker that holds it, and records the attempt if it did not succeed. */
+  releaseClaim(step: Step, change: Ending): void {
+    const { kind } = change;
+    const isResult = kind === 'succeeded' || kind === 'divided';
+    if (!isResult) this.recordAttempts([step], kind, 'reason' in change ? change.reason : null);
+    const again = this.#state === 'PAUSED' ? 'paused' : 'ready';
+    const to = isResult || kind === 'failed' ? kind : again;
+    const ready = to === 'ready' && { ready_at: sql`now()` };
+    this.moveStep(step, to, { ...endingValues(change), ...ready, heartbeat_at: null, delivered_at: null });
   }
 
   /** Moves all operations in any of these states. @returns them */

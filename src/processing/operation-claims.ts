@@ -9,7 +9,7 @@ import type { TraceParent } from '#platform/telemetry/tracing.ts';
 import { advance } from './advance-workflow.ts';
 import { ClaimLost, READY_CHANNEL } from './locked-workflow.ts';
 import { PROGRESS_STEPS } from './pieces.ts';
-import type { Change, Ending } from './workflow-changes.ts';
+import type { Change, Ending } from './workflow-change.ts';
 import type { OperationState } from './workflow-states.ts';
 
 /** The time a worker may be silent before its operation is given to another. */

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { PREPARED } from '#platform/database/prepared.ts';
 import { isPaused } from './lane-settings.ts';
+import type { Ending } from './workflow-change.ts';
 import type { OperationState, WorkflowState } from './workflow-states.ts';
 
 /** The time for which the operation has been due, if known; it may have become ready after the transaction began. */
@@ -79,7 +80,7 @@ function workflowOfReady(operationId: number) {
 }
 
 /** The end of an attempt that did not succeed. */
-export type Outcome = 'failed' | 'retried' | 'deferred' | 'handed back' | 'lost' | 'stopped';
+export type Outcome = Exclude<Ending['kind'], 'succeeded' | 'divided'> | 'stopped';
 
 /** Attempts at running operations that did not succeed. */
 export interface EndedAttempts {
@@ -104,4 +105,28 @@ export function attemptWrites({ operationIds, outcome, reason }: EndedAttempts, 
     SELECT id, ${outcome}, worker, ${reason}, coalesce(claimed_at, now()) FROM workflow_operations
     WHERE id = ANY(${operationIds}) AND id NOT IN (SELECT operation_id FROM ${first})`;
   return [repeat, insert];
+}
+
+/** Returns the new values of an operation whose claim ends, apart from its state. */
+export function endingValues(change: Ending) {
+  switch (change.kind) {
+    case 'succeeded':
+      return { progress: 1, reason: null, finished_at: sql`now()` };
+    case 'divided':
+      return { progress: 0, worker: null };
+    case 'failed':
+      return { reason: change.reason, log: change.log, finished_at: sql`now()` };
+    case 'retried':
+      return { ...postponement(change), attempts: sql`attempts + 1`, worker: null };
+    case 'deferred':
+      return { ...postponement(change), deferrals: sql`deferrals + 1`, worker: null };
+    case 'lost':
+      return { losses: sql`losses + 1`, worker: null };
+    case 'handed back':
+      return { worker: null };
+  }
+}
+
+function postponement({ reason, log, delayMs }: { reason: string; log: string; delayMs: number }) {
+  return { reason, log, not_before: sql`now() + make_interval(secs => ${delayMs / 1000})` };
 }

@@ -4,7 +4,7 @@ import { pausedRecordings, queuedRecordings } from '#pages/operator/dashboard/wo
 import { advance } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
 import { type Claim, claimOperation, endClaim, recoverLostOperations } from '#processing/operation-claims.ts';
-import type { Control, Ending } from '#processing/workflow-changes.ts';
+import type { Control, Ending } from '#processing/workflow-change.ts';
 import { operations } from '#workers/operations/all-operations.ts';
 import { encodeWith } from '#workers/operations/encode.ts';
 import { encodeStretch } from '#workers/operations/encoding-pieces.ts';

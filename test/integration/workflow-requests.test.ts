@@ -7,7 +7,7 @@ import { advance } from '#processing/advance-workflow.ts';
 import { parseDefinition } from '#processing/load-definitions.ts';
 import { type Claim, claimOperation, endClaim, heartbeat } from '#processing/operation-claims.ts';
 import { startWorkflow } from '#processing/start-workflow.ts';
-import type { Ending } from '#processing/workflow-changes.ts';
+import type { Ending } from '#processing/workflow-change.ts';
 import { WORKFLOW_MOVES } from '#processing/workflow-states.ts';
 import { ownApp } from '../support/app.ts';
 import { readPage } from '../support/lists.ts';

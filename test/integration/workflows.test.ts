@@ -11,7 +11,7 @@ import {
   recoverLostOperations,
 } from '#processing/operation-claims.ts';
 import { assignLanes, type Delivery, resetDeliveries, takeDeliveries, takeOverdue } from '#processing/outbox.ts';
-import type { Ending } from '#processing/workflow-changes.ts';
+import type { Ending } from '#processing/workflow-change.ts';
 import { IllegalMove } from '#processing/workflow-states.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FOR_AGES } from '../support/watched.ts';

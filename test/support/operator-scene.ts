@@ -6,7 +6,7 @@ import { advance } from '#processing/advance-workflow.ts';
 import { loadDefinitions } from '#processing/load-definitions.ts';
 import { type Claim, claimOperation, endClaim, heartbeat } from '#processing/operation-claims.ts';
 import { startWorkflow } from '#processing/start-workflow.ts';
-import type { Ending } from '#processing/workflow-changes.ts';
+import type { Ending } from '#processing/workflow-change.ts';
 import { insertPublication } from './publication.ts';
 import { withoutIndexes } from './without-indexes.ts';
 import { AT_ONCE, operationsOf } from './workflows.ts';

@@ -1,48 +1,10 @@
-import { sql } from 'kysely';
 import { type LockedWorkflow, notifyTaken } from './locked-workflow.ts';
 import type { Step } from './operation-queries.ts';
 import { divide, dropPieces, endPiece, holdPieces, startPieces } from './pieces.ts';
 import { prepareRetry } from './retry-workflow.ts';
+import type { Change, Ending } from './workflow-change.ts';
 import { compileCondition, PAUSE } from './workflow-definition.ts';
 import { IllegalMove, isActive } from './workflow-states.ts';
-
-/** An operation that a worker claims to hold. */
-interface HeldOperation {
-  operationId: number;
-  token: number;
-}
-
-/** An event in the life of a workflow. Every change of a state is made by `advance()` with one of these. */
-export type Change =
-  | { kind: 'started'; by: string }
-  | { kind: 'claimed'; operationId: number; worker: string }
-  | ({ kind: 'succeeded' } & HeldOperation)
-  /** Its work is divided into pieces, which other workers may take; then it runs again. */
-  | ({ kind: 'divided'; pieces: readonly object[] } & HeldOperation)
-  | ({ kind: 'failed'; reason: string; log: string } & HeldOperation)
-  /** The operation runs again after a pause. */
-  | ({ kind: 'retried'; reason: string; log: string; delayMs: number } & HeldOperation)
-  /** A part of the service does not work: the operation runs again, and no attempt is counted. */
-  | ({ kind: 'deferred'; reason: string; log: string; delayMs: number } & HeldOperation)
-  /** The worker shuts down and returns its operation. */
-  | ({ kind: 'handed back' } & HeldOperation)
-  /** The worker has been silent for too long. */
-  | ({ kind: 'lost' } & HeldOperation)
-  | Control;
-
-export type Ending = Extract<Change, { token: number }>;
-
-/** A change that a person or a client requests. */
-export type Control =
-  | { kind: 'resumed'; by: string }
-  /** No further operation starts. The running one finishes first, and its result is kept. */
-  | { kind: 'paused'; by: string }
-  /** Stops the workflow immediately, with its running operation. */
-  | { kind: 'stopped'; by: string }
-  /** Continues a failed or stopped workflow with the operation that did not succeed. */
-  | { kind: 'tried again'; by: string; configuration?: Readonly<Record<string, string>> | undefined }
-  /** Changes its configuration, which decides again whether operations that have not started will run. */
-  | { kind: 'configured'; by: string; configuration: Readonly<Record<string, string>> };
 
 /**
  * Makes a change to a locked workflow; its `save` writes it.
@@ -76,7 +38,7 @@ export async function applyChange(workflow: LockedWorkflow, change: Change): Pro
       return holdNextIfPaused(workflow);
     default: {
       const step = workflow.heldStep(change);
-      releaseClaim(workflow, step, change);
+      workflow.releaseClaim(step, change);
       if (change.kind !== 'divided' && step.parentId === null) return endClaim(workflow, step, change);
       return change.kind === 'divided' ? divide(workflow, step, change.pieces) : endPiece(workflow, step);
     }
@@ -88,14 +50,6 @@ function claim(workflow: LockedWorkflow, step: Step, worker: string): void {
   if (workflow.state === 'INSTANTIATED') workflow.move('RUNNING');
   // Pieces would fill the log of changes.
   if (step.parentId === null) workflow.recordStep(step, step.waitedMs === null ? {} : { waited_ms: step.waitedMs });
-}
-
-function releaseClaim(workflow: LockedWorkflow, step: Step, change: Ending): void {
-  const { kind } = change;
-  const isResult = kind === 'succeeded' || kind === 'divided';
-  if (!isResult) workflow.recordAttempts([step], kind, 'reason' in change ? change.reason : null);
-  const again = workflow.state === 'PAUSED' ? 'paused' : 'ready';
-  workflow.releaseClaim(step, isResult || kind === 'failed' ? kind : again, endingValues(change));
 }
 
 async function endClaim(
@@ -115,29 +69,6 @@ async function endClaim(
 async function dropUnusedPieces({ trx, id, steps }: LockedWorkflow): Promise<void> {
   const isUnused = ({ hasPieces, state }: Step) => hasPieces && (state === 'waiting' || state === 'skipped');
   if (steps.some(isUnused)) await dropPieces(trx, id);
-}
-
-function endingValues(change: Ending) {
-  switch (change.kind) {
-    case 'succeeded':
-      return { progress: 1, reason: null, finished_at: sql`now()` };
-    case 'divided':
-      return { progress: 0, worker: null };
-    case 'failed':
-      return { reason: change.reason, log: change.log, finished_at: sql`now()` };
-    case 'retried':
-      return { ...postponement(change), attempts: sql`attempts + 1`, worker: null };
-    case 'deferred':
-      return { ...postponement(change), deferrals: sql`deferrals + 1`, worker: null };
-    case 'lost':
-      return { losses: sql`losses + 1`, worker: null };
-    case 'handed back':
-      return { worker: null };
-  }
-}
-
-function postponement({ reason, log, delayMs }: { reason: string; log: string; delayMs: number }) {
-  return { reason, log, not_before: sql`now() + make_interval(secs => ${delayMs / 1000})` };
 }
 
 /** Makes the next operation ready, holds it, or finishes the workflow. */
