@@ -37,9 +37,9 @@ export async function storeRenditions(
   const elements = [];
   for (const { path, rank, video, audio } of renditions) {
     const storing = store(path, mediatype);
-    // Nothing is left to do in the background when one of them has failed.
-    const settled = () => storing.catch(() => undefined);
-    const [result, index] = await Promise.all([probe(tools, path, { signal }), indexFile(path)]).finally(settled);
+    // Nothing is left to do in the background when something has failed.
+    const settled = storing.catch(() => undefined);
+    const { result, index } = await examine(tools, path, signal).finally(() => settled);
     const stored = await storing;
     await rm(path);
     const duration = Math.round(index.segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1000);
@@ -76,6 +76,12 @@ export async function storeRenditions(
     });
   }
   return elements;
+}
+
+/** Probes first: a file without anything is the fault of the recording. */
+async function examine(tools: OperationContext['tools'], path: string, signal: AbortSignal) {
+  const result = await probe(tools, path, { signal });
+  return { result, index: await indexFile(path) };
 }
 
 type MadeFacts = Pick<
