@@ -178,7 +178,7 @@ export class LockedWorkflow {
 
   /** Records that attempts at running operations did not succeed. */
   recordAttempts(steps: readonly Step[], outcome: Outcome, reason: string | null): void {
-    this.#attempts = { operationIds: steps.map(({ id }) => id), outcome, reason };
+    if (steps.length > 0) this.#attempts = { operationIds: steps.map(({ id }) => id), outcome, reason };
   }
 
   /** Takes an operation from the worker that holds it, and records the attempt if it did not succeed. */

@@ -28,7 +28,7 @@ export function isCopy({ properties }: MadeRendition): boolean {
 
 /** Stores the renditions of a track. @param options.isCopy marks those that a later run in the same workflow keeps */
 export async function storeRenditions(
-  { tools, signal, store }: OperationContext,
+  context: OperationContext,
   { track, stem }: RenditionTrack,
   source: MediaInfo,
   { renditions, mediatype, extension }: Delivery,
@@ -36,10 +36,10 @@ export async function storeRenditions(
 ): Promise<(PreparedElement & MadeFacts)[]> {
   const elements = [];
   for (const { path, rank, video, audio } of renditions) {
-    const storing = store(path, mediatype);
-    // Nothing is left to do in the background when something has failed.
+    const storing = context.store(path, mediatype);
+    // Even if the examination fails, nothing is stored in the background afterwards.
     const settled = storing.catch(() => undefined);
-    const { result, index } = await examine(tools, path, signal).finally(() => settled);
+    const { result, index } = await examine(context, path).finally(() => settled);
     const stored = await storing;
     await rm(path);
     const duration = Math.round(index.segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1000);
@@ -78,8 +78,8 @@ export async function storeRenditions(
   return elements;
 }
 
-/** Probes first: a file without anything is the fault of the recording. */
-async function examine(tools: OperationContext['tools'], path: string, signal: AbortSignal) {
+async function examine({ tools, signal }: OperationContext, path: string) {
+  // First, because it blames the recording for a file without sound and pictures.
   const result = await probe(tools, path, { signal });
   return { result, index: await indexFile(path) };
 }

@@ -7,12 +7,14 @@ import { PREPARED } from './prepared.ts';
 
 const db = databaseForThisFile();
 
-/** A database with one connection. */
-function oneConnection() {
+/** A pool of one connection. */
+function onePool() {
   const pool = createPool(db.url, { max: 1, onError: () => undefined });
   onTestFinished(() => pool.end());
-  return createDatabase(pool);
+  return pool;
 }
+
+const oneConnection = () => createDatabase(onePool());
 
 test('a connection plans a marked statement once, and any other one at each run', async () => {
   const database = oneConnection();
@@ -30,6 +32,11 @@ test('a connection plans a marked statement once, and any other one at each run'
     { statement: '/* prepared */ SELECT $1::integer AS marked', runs: 7 },
     { statement: 'select /* prepared */ "title" from "events" where "id" = $1', runs: 7 },
   ]);
+});
+
+test('the pool itself runs a marked statement', async () => {
+  const { rows } = await onePool().query('/* prepared */ SELECT $1::integer AS number', [3]);
+  expect(rows).toEqual([{ number: 3 }]);
 });
 
 test('a marked statement works after a failure of its own, and after a change of its table', async () => {

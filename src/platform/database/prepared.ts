@@ -10,7 +10,7 @@ const MARKED = /^\s*(select )?\/\* prepared \*\//;
  */
 export const PREPARED = sql.raw(MARK);
 
-/** Each connection of the server keeps the plans, of some 10 KiB each. Further texts are planned at each run. */
+/** Each connection keeps its plans for as long as it lives. Further texts are planned at each run. */
 const MOST_TEXTS = 200;
 const names = new Map<string, string>();
 
@@ -22,9 +22,9 @@ export function prepareMarked(client: pg.Client): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   Object.assign(client, {
     query: (...args: unknown[]) => {
-      const [text, values] = args;
+      const [text, values, ...callback] = args;
       const name = typeof text === 'string' && MARKED.test(text) ? nameOf(text) : undefined;
-      return name ? query({ name, text, values }) : query(...args);
+      return name ? query({ name, text, values }, ...callback) : query(...args);
     },
   });
 }

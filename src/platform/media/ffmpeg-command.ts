@@ -15,7 +15,7 @@ const PROBING = ['-analyzeduration', '20000000', '-probesize', '20000000'];
 
 /**
  * The reader answers with parts of an object. A reader that is gone was killed with its worker: without a limit, ffmpeg
- * would look for it for two minutes.
+ * would retry for two minutes.
  */
 const RECONNECTING = ['-reconnect', '1', '-reconnect_delay_max', '1'];
 
