@@ -1,5 +1,4 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { z } from 'zod';
 import {
   type Condition,
   type Criterion,
@@ -12,7 +11,6 @@ import {
 } from '../../database/list/index.ts';
 import type { DB } from '../../database/schema.ts';
 import { API_VERSIONS, type ApiVersion, atLeast } from '../answer/version.ts';
-import { EXAMPLE_URL } from '../endpoint/endpoint-schemas.ts';
 import { badRequest, refusal } from '../errors/errors.ts';
 
 interface FilterPart {
@@ -263,45 +261,4 @@ function findFilter(
   if (known) return filters[name];
   if (!atLeast(version, UNKNOWN_REFUSED_SINCE)) return undefined;
   throw UNKNOWN_FILTER(name.slice(0, MAX_SHOWN));
-}
-
-/** Declares the headers of a list. @param path of the list, for the example */
-export function listHeaders(path: string) {
-  return z.object({
-    'X-Total-Count': z.string().meta({
-      description: 'Number of items on all pages, counted as far as that is cheap.',
-      example: '3',
-    }),
-    'X-Total-Count-Relation': z.enum(['eq', 'gte']).meta({
-      description: '`eq`: the count is exact; `gte`: it is a lower bound.',
-      example: 'eq',
-    }),
-    Link: z
-      .string()
-      .optional()
-      .meta({
-        description:
-          'URLs of the pages `first`, `prev`, `next` and `last` that exist; omitted where too long for a header.',
-        example: `<${EXAMPLE_URL}${path}?limit=20&offset=20>; rel="next"`,
-      }),
-  });
-}
-
-export function filterHelp({ filters, filtersSince = {} }: ListedResource): string {
-  const names = Object.keys(filters).map((name) => {
-    const since = filtersSince[name];
-    return since === undefined ? `\`${name}\`` : `\`${name}\` (${since})`;
-  });
-  return `Filters as \`name:value\`, separated by commas; all must match. Names, with the version that introduced them if it is not the first: ${names.join(', ')}.`;
-}
-
-export function sortParameter({ sorts }: ListedResource, example: string) {
-  const names = Object.keys(sorts.criteria).map((name) => `\`${name}\``);
-  return z
-    .string()
-    .optional()
-    .meta({
-      description: `Criteria as \`name:ASC\` or \`name:DESC\`, separated by commas, the most significant first. Names: ${names.join(', ')}.`,
-      example,
-    });
 }
