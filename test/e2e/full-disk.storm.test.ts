@@ -10,13 +10,11 @@ import { fillDisk, mountable, smallDisk } from '../support/small-disk.ts';
 
 const MIB = 2 ** 20;
 
-const DISK_MIB = 8;
-
 // Each runtime reports a full disk with errors of its own.
 describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the disk is full', (runtime) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ runtime, prepare: (folder) => smallDisk(join(folder, 'objects'), DISK_MIB) });
+    server = await startServer({ runtime, prepare: (folder) => smallDisk(join(folder, 'objects'), 8) });
   });
   afterAll(() => server?.stop());
   beforeEach((test) => showLogsOnFailure(test, server));
@@ -37,7 +35,7 @@ describe.skipIf(!mountable).each(['deno', 'node'] as const)('on %s, when the dis
     const data = bytes(3 * MIB);
     const path = await client.create(data.length);
     expect((await client.patch(path, 0, data.subarray(0, MIB))).status).toBe(204);
-    const makeRoom = await fillDisk(join(server.dataDir, 'objects'), DISK_MIB);
+    const makeRoom = await fillDisk(join(server.dataDir, 'objects'));
     const answer = await client.patch(path, MIB, data.subarray(MIB));
     expect([answer.status, await answer.text()]).toEqual([
       507,

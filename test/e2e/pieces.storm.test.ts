@@ -1,9 +1,8 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { runTool } from '#platform/media/tools/run-tool.ts';
 import { Client } from '../support/client.ts';
-import { clip, clipFolder, testTools } from '../support/clips.ts';
+import { clipFolder, recording } from '../support/clips.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventFields, file, form } from '../support/form.ts';
 import { createHeldEncoder } from '../support/held-encoder.ts';
@@ -36,14 +35,18 @@ let upload: ReturnType<typeof eventFields>;
 
 beforeAll(async () => {
   const video = { size: '640x360', codec: 'mpeg4', options: ['-g', '50'] };
-  const minute = await clip({ seconds: 60, container: 'mkv', video, audio: { channels: 1, rate: 16_000 } });
-  const folder = await mkdtemp(join(clipFolder(), 'long-'));
-  const [list, long] = [join(folder, 'list'), join(folder, 'long.mkv')];
-  await writeFile(list, `file '${minute}'\n`.repeat(MINUTES));
-  const args = ['-nostdin', '-v', 'error', '-f', 'concat', '-safe', '0', '-i', list, '-c', 'copy', long];
-  await runTool((await testTools()).ffmpeg, args, { timeLimitMs: PATIENCE_MS });
-  upload = [...eventFields({ workflow: 'divided' }), file('presenter', 'long.mkv', await readFile(long))];
+  const audio = { channels: 1, rate: 16_000 };
+  const long = await recording({ seconds: 60, times: MINUTES, container: 'mkv', video, audio });
+  upload = [...eventFields({ workflow: 'divided' }), file('presenter', 'long.mkv', long)];
 });
+
+/** An encoder that can be held, and the environment of a server that divides recordings with it. */
+async function prepared() {
+  const encoder = await createHeldEncoder();
+  const workflows = await mkdtemp(join(clipFolder(), 'workflows-'));
+  await writeFile(join(workflows, 'divided.yaml'), WORKFLOW);
+  return { encoder, env: { ...encoder.env, WORKFLOWS_DIR: workflows, SHUTDOWN_SECONDS: '1' } };
+}
 
 test.concurrent.for([
   { runtime: 'deno', redis: false, s3: false, parts: 'PostgreSQL and a folder' },
@@ -52,10 +55,7 @@ test.concurrent.for([
   'a recording in pieces survives its workers, and ends as soon as it is stopped or deleted, on $runtime with $parts',
   { timeout: 3 * PATIENCE_MS },
   async ({ runtime, redis, s3 }, context) => {
-    const encoder = await createHeldEncoder();
-    const workflows = await mkdtemp(join(clipFolder(), 'workflows-'));
-    await writeFile(join(workflows, 'divided.yaml'), WORKFLOW);
-    const env = { ...encoder.env, WORKFLOWS_DIR: workflows, SHUTDOWN_SECONDS: '1' };
+    const { encoder, env } = await prepared();
     const roles = ['api', 'worker', 'worker'] as const;
     const server = await startServerFor(context, { runtime, roles, redis, s3, env });
     const admin = new Client(server.url);
@@ -98,22 +98,19 @@ const DISKS = [
   { disk: 'objects', waiting: 'the result waits' },
 ];
 test.concurrent.for(mountable ? DISKS : [])(
-  'a disk that is full in the middle delays it, and nothing else: $disk',
+  'a disk that fills up between its pieces only delays a recording: $disk',
   {
     timeout: 2 * PATIENCE_MS,
   },
   async ({ disk, waiting }, context) => {
-    const encoder = await createHeldEncoder();
-    const workflows = await mkdtemp(join(clipFolder(), 'workflows-'));
-    await writeFile(join(workflows, 'divided.yaml'), WORKFLOW);
-    const env = { ...encoder.env, WORKFLOWS_DIR: workflows };
+    const { encoder, env } = await prepared();
     const prepare = (folder: string) => smallDisk(join(folder, disk), DISK_MIB);
     const server = await startServerFor(context, { runtime: 'deno', env, prepare });
     const admin = new Client(server.url);
     await encoder.hold();
     const divided = new DividedEvent(server, await admin.create(upload));
     await eventually(async () => expect(await divided.pieces('running')).not.toEqual([]), PATIENCE_MS);
-    const makeRoom = await fillDisk(join(server.dataDir, disk), DISK_MIB);
+    const makeRoom = await fillDisk(join(server.dataDir, disk));
     await encoder.release();
     await eventually(() => expect(server.api.output).toContain(waiting), PATIENCE_MS);
     await makeRoom();

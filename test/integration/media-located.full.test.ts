@@ -98,7 +98,7 @@ describe('a recording in a bucket', () => {
     expect(probed.read + whole.read).toBeLessThan(size + HEAD_BYTES + UNREAD_BYTES);
   });
 
-  it('and a tool whose worker was killed waits no longer than seconds for the reader', async () => {
+  it('is given up within seconds by a tool whose reader is gone', async () => {
     const { address, reader } = await stored({ video: MPEG4, seconds: 2, times: 8 });
     const input = recordingInput(await recognize(address), ['-re']);
     const args = ffmpegArguments(input, [{ target: 'pipe:1', options: ['-c', 'copy', '-f', 'framemd5'] }]);

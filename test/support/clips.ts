@@ -10,7 +10,7 @@ import { runTool } from '#platform/media/tools/run-tool.ts';
 /** What a clip is to hold; the defaults make an MP4 of two seconds that browsers play as it is. */
 export interface ClipOptions {
   seconds?: number;
-  /** How often all of it comes, without being encoded again: a long clip soon. */
+  /** Repeats the clip so many times without encoding it again, which is fast. */
   times?: number;
   /** `size` as "320x240"; `options` are ffmpeg's for the output, such as `-pix_fmt`. */
   video?: { size?: string; rate?: number; codec?: string; filter?: string; options?: string[] } | false;
