@@ -40,6 +40,7 @@ describe('GET /tobira/harvest', () => {
       { filename: 'a.m3u8', mediatype: 'application/x-mpegURL' },
       { kind: 'attachment', flavor: 'presenter/player+preview', filename: 'p.jpg', mediatype: 'image/jpeg' },
       { kind: 'attachment', flavor: 'captions/delivery', filename: 'c.vtt', mediatype: 'text/vtt', tags: ['lang:de'] },
+      { kind: 'attachment', flavor: 'captions/vtt+en', filename: 'e.vtt', mediatype: 'text/vtt' },
     ]);
     await giveAcl(app, id, [
       ace('ROLE_A'),
@@ -55,7 +56,10 @@ describe('GET /tobira/harvest', () => {
         ...{ creators: ['Ada L.', 'Charles B.'], created: +start, startTime: +start, endTime: +start + 90_000 },
         ...{ duration: 60_000, updated: expect.any(Number), slideText: null, segments: [], thumbnail: uri('p.jpg') },
         acl: { read: ['ROLE_A'], write: ['ROLE_B'], annotate: ['ROLE_C'] },
-        captions: [{ uri: uri('c.vtt'), lang: 'de' }],
+        captions: [
+          { uri: uri('c.vtt'), lang: 'de' },
+          { uri: uri('e.vtt'), lang: 'en' },
+        ],
         metadata: {
           dcterms: {
             language: ['eng'],
@@ -73,14 +77,14 @@ describe('GET /tobira/harvest', () => {
 
   test('has series and playlists, whatever their events are', async () => {
     const acl = [ace('ROLE_A'), ace('ROLE_B', 'write')];
-    const series = await createSeries(app, { description: 'All of it', subjects: ['Maths'] }, acl);
+    const series = await createSeries(app, { description: 'All of it', subjects: ['Maths'], creator: ['Ada'] }, acl);
     const entries = [{ contentId: 'unknown', type: 'EVENT' }];
     const playlist = await createPlaylist(app, { creator: 'Ada', entries, accessControlEntries: acl });
     const shown = { acl: { read: ['ROLE_A'], write: ['ROLE_B'] }, updated: expect.any(Number) };
     expect(await portal.catchUp()).toEqual([
       {
         ...{ ...shown, kind: 'series', id: series, title: 'Mathematics', description: 'All of it' },
-        ...{ created: expect.any(Number), metadata: { dcterms: { subject: ['Maths'] } } },
+        ...{ created: expect.any(Number), metadata: { dcterms: { subject: ['Maths'], creator: ['Ada'] } } },
       },
       {
         ...{ ...shown, kind: 'playlist', id: playlist, title: 'Exercises', description: '', creator: 'Ada' },

@@ -17,6 +17,7 @@ import {
   elementsOf,
   elementUrl,
   flavorOf,
+  languageIn,
   PLAYLIST,
   type Publication,
   type PublicationElement,
@@ -145,7 +146,7 @@ async function publishedEvents(
         ...files,
         acl: rolesByAction(acls.get(event.id)?.entries ?? []),
         isLive: false,
-        metadata: furtherTerms(dublinCoreTerms(EPISODE, episodeValues(event))),
+        metadata: furtherTerms(EVENT_TERMS, dublinCoreTerms(EPISODE, episodeValues(event))),
       },
     ];
   });
@@ -169,7 +170,7 @@ function filesOf(publication: Publication, publicUrl: string) {
     })),
     captions: captionsOf(publication).map((captions) => ({
       uri: uriOf(captions),
-      lang: captions.tags.find((tag) => /^lang:./.test(tag))?.slice('lang:'.length) ?? null,
+      lang: languageIn(captions) ?? null,
     })),
     segments: [],
     slideText: null,
@@ -188,7 +189,7 @@ async function seriesItems(db: Queryable, ids: readonly string[]): Promise<Map<s
       description: each.description || null,
       created: each.created.getTime(),
       acl: rolesByAction(acls.get(each.id) ?? []),
-      metadata: furtherTerms(dublinCoreTerms(SERIES, values)),
+      metadata: furtherTerms(SERIES_TERMS, dublinCoreTerms(SERIES, values)),
     };
   });
   return new Map(items.map((item) => [item.id, item]));
@@ -223,8 +224,9 @@ function rolesByAction(entries: readonly Pick<AclEntry, 'allow' | 'action' | 'ro
 }
 
 /** Terms whose values are properties of an item. */
-const OWN_TERMS = new Set(['created', 'creator', 'title', 'extent', 'isPartOf', 'description', 'identifier']);
+const SERIES_TERMS = ['created', 'title', 'description', 'identifier'];
+const EVENT_TERMS = [...SERIES_TERMS, 'creator', 'extent', 'isPartOf'];
 
-function furtherTerms(terms: Map<string, string[]>): z.infer<typeof Terms> {
-  return { dcterms: Object.fromEntries([...terms].filter(([name]) => !OWN_TERMS.has(name))) };
+function furtherTerms(own: readonly string[], terms: Map<string, string[]>): z.infer<typeof Terms> {
+  return { dcterms: Object.fromEntries([...terms].filter(([name]) => !own.includes(name))) };
 }
