@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { COUNTED } from '#platform/database/list/index.ts';
 import { workerApp } from '../support/app.ts';
 import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 import { ace, createSeries, send } from '../support/series.ts';
@@ -57,6 +59,29 @@ describe('GET /search/episode.json', () => {
     expect((await send(app, 'GET', '/search/episode.json?limit=x')).status).toBe(400);
   });
 
+  test('has the total of a long list on every page, also for accounts that may read only a part', async () => {
+    const [role, count] = [`ROLE_${token()}`, COUNTED + 5];
+    const series = await createSeries(app, {}, [ace(role)]);
+    await sql`
+      WITH added AS (
+        INSERT INTO events (id, title, creator, start_date, created, series_id)
+        SELECT ${series} || '-' || n, 'Lecture', 'Tester', now(), now(), ${series}
+        FROM generate_series(1, ${count}::integer) AS n RETURNING id
+      )
+      INSERT INTO publications (id, event_id, channel, mediatype)
+      SELECT gen_random_uuid(), id, 'engage-player', 'text/html' FROM added`.execute(database);
+    const reader = { Authorization: await app.account(token(), 'ROLE_API_EVENTS_VIEW', role) };
+    const totals = async (query: string, headers = {}) => {
+      const answer = await ask(`/search/episode.json?sid=${series}${query}`, headers);
+      return [answer.total, answer['search-results'].total, answer.result.length];
+    };
+    expect(await totals('')).toEqual([count, count, 20]);
+    expect(await totals('', reader)).toEqual([count, count, 20]);
+    expect(await totals('&offset=500&limit=100&sort=title asc', reader)).toEqual([count, count, 100]);
+    expect(await totals(`&offset=${count - 1}`, reader)).toEqual([count, count, 1]);
+    await database.deleteFrom('events').where('series_id', '=', series).execute();
+  });
+
   test('shows Dublin Core and the files in both forms that players read', async () => {
     const id = await insertEvent(database, { title: 'Lecture', presenters: ['Emmy N.'], duration: 9000 });
     const publication = await insertPublication(database, id);
@@ -87,7 +112,9 @@ describe('GET /search/episode.json', () => {
         },
       },
     };
-    expect(answer).toMatchObject({ total: 1, result: [expected], 'search-results': { total: 1, result: expected } });
+    // Clients of older servers expect a list of results unless `limit` is 1.
+    const older = { total: 1, limit: 1, result: expected };
+    expect(answer).toMatchObject({ total: 1, limit: 20, result: [expected], 'search-results': older });
   });
 
   test('finds only what the account may read; an agent knows an identifier, but no files', async () => {

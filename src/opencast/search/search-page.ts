@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from '#platform/database/kysely.ts';
-import { findPart } from '#platform/database/list/index.ts';
+import { countRows, findPart } from '#platform/database/list/index.ts';
 import { NEWEST_VERSION } from '#platform/http/answer/version.ts';
 import { flag, PAGE } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { type ListedResource, type ListRequest, listingOf } from '#platform/http/list/index.ts';
@@ -8,6 +8,8 @@ import { type ListedResource, type ListRequest, listingOf } from '#platform/http
 const USUAL = 20;
 /** A result has all files of a recording. */
 const MOST = 500;
+/** Counting stops so many results after the offset. */
+const COUNTED = 10_000;
 
 /** The parameters of all searches. Further ones are ignored. */
 export const SearchQuery = z.object({
@@ -22,11 +24,13 @@ export const SearchQuery = z.object({
   sign: flag('Accepted; addresses are signed where that is required.'),
 });
 
-const Page = z.object({ total: z.int(), limit: z.int(), offset: z.int() });
+const total = z.int().describe(`Number of results. Counting stops ${COUNTED} results after the offset.`);
+const Page = z.object({ total, limit: z.int(), offset: z.int() });
 /** The results, in the form of newer reference servers and in that of older ones. */
 const SearchAnswer = Page.extend({
   result: z.array(z.looseObject({ id: z.string() })),
   'search-results': Page.extend({
+    limit: z.int().describe('Number of results on this page.'),
     result: z.unknown().optional().describe('One result as an object, several as a list.'),
   }),
 });
@@ -50,7 +54,9 @@ export async function search<Row>(
   const take = Math.min(limit, MOST);
   const { entries, total } = await findPart(database, listing, { skip: offset, take });
   const rows = entries.map(({ shown }) => shown);
-  return { rows, total: Math.max(total.count, rows.length > 0 ? offset + rows.length : 0), limit: take, offset };
+  // Clients compute the number of pages from the total of the first one.
+  const count = total.exact ? total.count : await countRows(database, listing, offset + COUNTED);
+  return { rows, total: count, limit: take, offset };
 }
 
 /** Returns the answer of a search. */
@@ -59,8 +65,9 @@ export function searchAnswer(
   result: readonly { id: string }[],
 ): z.infer<typeof SearchAnswer> {
   const page = { total, limit, offset };
-  const older = result.length === 1 ? result[0] : result;
-  return { ...page, result: [...result], 'search-results': { ...page, ...(result.length > 0 && { result: older }) } };
+  const older = { ...page, limit: result.length };
+  const shown = result.length === 1 ? result[0] : result;
+  return { ...page, result: [...result], 'search-results': { ...older, ...(result.length > 0 && { result: shown }) } };
 }
 
 const SORT = /^(\w+?)(?:[ _](asc|desc))?$/i;

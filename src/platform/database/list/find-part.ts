@@ -2,6 +2,7 @@ import type { Expression, SqlBool } from 'kysely';
 import type { Queryable } from '../kysely.ts';
 import {
   countAmong,
+  countUpTo,
   type Drivers,
   estimateRows,
   type FirstRows,
@@ -61,6 +62,11 @@ export async function findPart<Shown>(
     entries: slice.position?.side === 'before' ? entries.toReversed() : entries,
     total: total ?? { count: slice.position ? entries.length : slice.skip + entries.length, exact: false },
   };
+}
+
+/** Counts the rows of a list, up to `most`, for clients that need more than the total of a part. */
+export function countRows(database: Queryable, listing: Listing, most: number): Promise<number> {
+  return countUpTo(indexedList(database, listing), most);
 }
 
 async function findInReadingOrder<Shown>(list: IndexedList<Shown>, slice: Slice): Promise<Found<Shown>> {

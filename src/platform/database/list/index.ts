@@ -1,4 +1,4 @@
-export { COUNTED, findPart } from './find-part.ts';
+export { COUNTED, countRows, findPart } from './find-part.ts';
 export {
   allOf,
   type Condition,

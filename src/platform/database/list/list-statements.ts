@@ -210,6 +210,15 @@ export async function countAmong(list: IndexedList, most: number): Promise<{ loo
   return rows[0] ?? { looked: 0, matched: 0 };
 }
 
+/** Counts the rows of a list, up to `most`. */
+export async function countUpTo(list: IndexedList, most: number): Promise<number> {
+  const tests = [...list.served, ...list.checked.map(driverOf)];
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM (
+      SELECT FROM ${sql.table(list.table)} WHERE ${allOf(tests)} LIMIT ${most}) AS counted`.execute(list.database);
+  return rows[0]?.count ?? 0;
+}
+
 export interface Drivers {
   drivers: readonly Expression<SqlBool>[];
   others: readonly Expression<SqlBool>[];
