@@ -94,6 +94,15 @@ describe('read from XML', () => {
     expect(read('<extent>P99999999999999999999999D</extent>').get('duration')).toBe('');
   });
 
+  test('a text that is too long for its field is cut after its last whole character', () => {
+    const values = read(
+      `<subject>Logic</subject><subject>${'ü'.repeat(1500)}</subject>`,
+      `<title>x${'ü'.repeat(1500)}</title>`,
+    );
+    expect(values.get('subjects')).toEqual(['Logic', 'ü'.repeat(1000)]);
+    expect(values.get('title')).toBe(`x${'ü'.repeat(999)}`);
+  });
+
   test.each(['0001-01-01T00:00:00+01:00', '9999-12-31T23:30:00-01:00', 'soon'])(
     'the date %s, which is none in UTC, is left out',
     (date) => {

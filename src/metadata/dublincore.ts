@@ -84,7 +84,8 @@ interface DatedPeriod {
 
 /**
  * Reads the values of a catalog from Dublin Core XML of capture agents, in any namespace. Ignores unknown terms, invalid
- * dates, and durations that are invalid or too long.
+ * dates, and durations that are invalid or too long; cuts texts that are too long. Stud.IP sends the description of a course
+ * as a subject.
  *
  * @param refuse returns the error for a value that its field cannot hold
  */
@@ -94,7 +95,7 @@ export function readDublinCore(
   refuse: (reason: string) => HttpError,
 ): CatalogValues {
   const values: CatalogValues = new Map();
-  const reading = { refuse, emptyBadDates: true };
+  const reading = { refuse, emptyBadDates: true, cutsLongTexts: true };
   for (const field of catalog.fields) {
     const texts = field.term === undefined ? [] : termTexts(root, field.term);
     if (texts.length === 0) continue;

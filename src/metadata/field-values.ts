@@ -16,6 +16,8 @@ export interface Reading {
   refuse(reason: string): HttpError;
   /** True to read an invalid date or time as empty instead of refusing it (compatibility 3.9, PUT). */
   emptyBadDates: boolean;
+  /** True to cut texts that are too long instead of refusing them. */
+  cutsLongTexts?: boolean;
 }
 
 interface Shape {
@@ -88,15 +90,19 @@ function listIn(value: unknown): unknown[] | undefined {
   return Array.isArray(inner) ? inner : undefined;
 }
 
-/** Checks the length and rejects NUL. PostgreSQL stores neither NUL nor lone surrogates. */
+/** Checks or cuts the length, and rejects NUL. PostgreSQL stores neither NUL nor lone surrogates. */
 function checked(text: string, field: MetadataField, reading: Reading): string {
   if (text.includes('\0')) throw reading.refuse(`the value of '${field.id}' holds a NUL character`);
   const limit = maxBytes(field);
   const wellFormed = text.toWellFormed();
-  if (Buffer.byteLength(wellFormed) > limit) {
-    throw reading.refuse(`the value of '${field.id}' is longer than ${limit} bytes of UTF-8`);
-  }
-  return wellFormed;
+  if (Buffer.byteLength(wellFormed) <= limit) return wellFormed;
+  if (reading.cutsLongTexts) return wholeCharacters(Buffer.from(wellFormed).subarray(0, limit));
+  throw reading.refuse(`the value of '${field.id}' is longer than ${limit} bytes of UTF-8`);
+}
+
+/** Decodes UTF-8 without the bytes of a character that is not complete at its end. */
+function wholeCharacters(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 
 function maxBytes(field: MetadataField): number {
