@@ -135,6 +135,11 @@ describe('a launch by LTI 1.1', () => {
     }
   });
 
+  test('is signed with the secret as it is by plugins of Moodle, which do not encode it', async () => {
+    const fields = consumerLaunch(LAUNCH, { custom_tool: '/upload', roles: 'Instructor' }, { encodesSecret: false });
+    expect((await follow(fields)).status).toBe(200);
+  });
+
   test('is signed by SHA-256 as well', async () => {
     const fields = { oauth_signature_method: 'HMAC-SHA256' };
     expect((await launch(consumerLaunch(LAUNCH, fields, { algorithm: 'sha256' }))).status).toBe(303);

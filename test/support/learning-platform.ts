@@ -25,7 +25,7 @@ const rawurlencode = (text: string) =>
 export function consumerLaunch(
   url: string,
   fields: Record<string, string> = {},
-  { secret = CONSUMER.secret, algorithm = 'sha1' } = {},
+  { secret = CONSUMER.secret, algorithm = 'sha1', encodesSecret = true } = {},
 ): Record<string, string> {
   const sent: Record<string, string> = {
     lti_version: 'LTI-1p0',
@@ -55,7 +55,7 @@ export function consumerLaunch(
     .map((pair) => pair.join('='))
     .join('&');
   const base = `POST&${rawurlencode(origin + pathname)}&${rawurlencode(parameters)}`;
-  const signature = createHmac(algorithm, `${rawurlencode(secret)}&`)
+  const signature = createHmac(algorithm, `${encodesSecret ? rawurlencode(secret) : secret}&`)
     .update(base)
     .digest('base64');
   return { ...sent, oauth_signature: signature };

@@ -13,19 +13,19 @@ interface SignedForm {
   fields: readonly (readonly [name: string, value: string])[];
 }
 
-/** Returns the signature of a form with a method of `SIGNATURE_METHODS` (RFC 5849, section 3.4.2). */
-export function signForm(form: SignedForm, secret: string, method: string): Buffer {
-  const key = `${percentEncode(secret)}&`;
-  return createHmac(HASHES[method] ?? '', key)
-    .update(baseString(form))
-    .digest();
-}
-
-/** Compares the signature of a form with the expected one in constant time. */
+/**
+ * Compares a signature by a method of `SIGNATURE_METHODS` with the expected one in constant time (RFC 5849, section 3.4.2).
+ * The secret may be percent-encoded or not: plugins of Moodle do not encode it.
+ */
 export function isSigned(form: SignedForm, secret: string, method: string, signature: string): boolean {
-  const expected = signForm(form, secret, method);
   const given = Buffer.from(signature, 'base64');
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const text = baseString(form);
+  return [percentEncode(secret), secret].some((key) => {
+    const expected = createHmac(HASHES[method] ?? '', `${key}&`)
+      .update(text)
+      .digest();
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
 }
 
 function baseString({ url, fields }: SignedForm): string {
