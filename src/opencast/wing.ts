@@ -17,7 +17,7 @@ import { CONFLICT_ENDPOINTS } from './recordings/conflicts.endpoints.ts';
 import { SCHEDULED_ENDPOINTS } from './recordings/scheduled-recordings.endpoints.ts';
 import { searchEpisodes } from './search/episodes.endpoint.ts';
 import { searchForSeries } from './search/series.endpoint.ts';
-import { postSeries } from './series/dublin-core-series.endpoint.ts';
+import { postSeries, readDublinCoreSeries } from './series/dublin-core-series.endpoints.ts';
 import { SERIES_ENDPOINTS } from './series/series-for-recorders.endpoints.ts';
 
 export { PORTAL } from './tobira/tobira.endpoints.ts';
@@ -50,6 +50,7 @@ export const RECORDERS = {
     ...SCHEDULE_ENDPOINTS,
     discardPackage,
     ...SERIES_ENDPOINTS,
+    readDublinCoreSeries,
     postSeries,
     definitionsForAgents,
     searchEpisodes,

@@ -79,6 +79,7 @@ describe('services', () => {
       expect.arrayContaining([
         ...['/capture-admin', '/recordings', '/ingest', '/search'],
         ...['/api', '/api/events', '/api/series', '/api/workflows', '/workflow', '/series'],
+        ...['/api/playlists', '/play', '/services'],
       ]),
     );
     expect((await get('/services/services.json/')).status).toBe(200);

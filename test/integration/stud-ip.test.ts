@@ -5,7 +5,7 @@ import { workerApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { insertScheduled } from '../support/scheduled-event.ts';
 import { newAgent } from '../support/scheduling.ts';
-import { ace, send } from '../support/series.ts';
+import { ace, createSeries, send } from '../support/series.ts';
 
 /** The requests of the plugin of Stud.IP, as its sources make them. */
 const app = await workerApp();
@@ -181,4 +181,22 @@ test('an account of one agent reads the calendar of this agent only', async () =
   }
   const busy = `?agent=${encodeURIComponent(other)}&start=${MORNING}&end=${MORNING + HOUR}`;
   expect((await send(app, 'GET', `/recordings/conflicts.json${busy}`, undefined, headers)).status).toBe(403);
+});
+
+test('GET /series/{id}.json: the series of a course is found before a recording is scheduled', async () => {
+  const id = await createSeries(app, { title: 'Algebra', creator: ['Emmy Noether', 'Emil Artin'] });
+  const found = await send(app, 'GET', `/series/${id}.json`);
+  expect([found.status, JSON.parse(found.text)]).toEqual([
+    200,
+    {
+      'http://purl.org/dc/terms/': {
+        title: [{ value: 'Algebra' }],
+        creator: [{ value: 'Emmy Noether' }, { value: 'Emil Artin' }],
+        identifier: [{ value: id }],
+      },
+    },
+  ]);
+  const stranger = { Authorization: await app.account('stranger', 'ROLE_API_SERIES_VIEW') };
+  expect((await send(app, 'GET', `/series/${id}.json`, undefined, stranger)).status).toBe(404);
+  expect((await send(app, 'GET', `/series/${id}`)).status).toBe(404);
 });

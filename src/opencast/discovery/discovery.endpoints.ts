@@ -37,8 +37,11 @@ const SERVICES: readonly (readonly [type: string, path: string])[] = [
   ['org.opencastproject.external.workflows.definitions', '/api/workflow-definitions'],
   ['org.opencastproject.external.listproviders', '/api/listproviders'],
   ['org.opencastproject.external.security', '/api/security'],
+  ['org.opencastproject.external.playlists', '/api/playlists'],
   ['org.opencastproject.workflow', '/workflow'],
   ['org.opencastproject.series', '/series'],
+  ['org.opencastproject.serviceregistry', '/services'],
+  ['org.opencastproject.engage.ui.player.redirect', '/play'],
 ];
 const INGEST = 'org.opencastproject.ingest';
 const CHECK_MS = 2_000;

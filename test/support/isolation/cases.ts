@@ -263,6 +263,7 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
 
   'GET /api/agents': () => plus('', '?limit=1', '?offset=1'),
   'GET /services/available.json': () => plus('?serviceType=org.opencastproject.scheduler'),
+  'GET /series/:series_id': () => plus('.json'),
   'POST /series': ({ series }) => [{ fields: { title: 'taken', identifier: series }, tellsTaken: true }],
   'GET /search/episode.json': ({ event, series, eventWords, seriesWords }) =>
     plus(`?id=${event}`, `?sid=${series}`, `?sname=${seriesWords.title}`, `?q=${eventWords.title}`, '?sort=title desc'),

@@ -8,13 +8,18 @@ import { createSeries } from '#catalogue/series/create-series.ts';
 import { replaceSeriesAcl } from '#catalogue/series/series-acl.ts';
 import { SERIES_ID } from '#catalogue/series/series-examples.ts';
 import { updateSeriesMetadata } from '#catalogue/series/series-metadata.ts';
+import { findSeries } from '#catalogue/series/series-queries.ts';
+import { SERIES_MISSING } from '#catalogue/series/series-refusals.ts';
 import { type CatalogValues, isEmpty, takesList } from '#metadata/catalog.ts';
 import type { CatalogSet, Catalogs } from '#metadata/catalogs.ts';
-import { dublinCore, readDublinCore } from '#metadata/dublincore.ts';
+import { valuesOf } from '#metadata/core-fields.ts';
+import { dublinCore, dublinCoreTerms, readDublinCore } from '#metadata/dublincore.ts';
 import { readValue } from '#metadata/field-values.ts';
+import { SERIES, SERIES_CORE_FIELDS } from '#metadata/series-fields.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { inTransaction } from '#platform/database/retry.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
+import { pathParameter } from '#platform/http/endpoint/endpoint-schemas.ts';
 import { refusal } from '#platform/http/errors/errors.ts';
 import { parseOrRefuse } from '../received-text.ts';
 import { XML_ANSWER, xmlResponse } from '../text-answers.ts';
@@ -24,7 +29,38 @@ interface Services {
   catalogs: Pick<Catalogs, 'series'>;
 }
 
+/** The namespace of the terms of Dublin Core. */
+const TERMS = 'http://purl.org/dc/terms/';
+
 const UNREADABLE_SERIES = refusal(400, (reason: string) => `The series is invalid: ${reason}.`, ["it has no 'title'"]);
+
+/** Reads a series. Stud.IP looks for the series of a course here, and creates another one if it is not found. */
+export const readDublinCoreSeries = defineEndpoint({
+  method: 'get',
+  path: '/series/{series_id}.json',
+  operationId: 'getDublinCoreSeries',
+  access: apiRole('SERIES_VIEW'),
+  summary: 'Read a series as Dublin Core',
+  description: 'The values of each term, in the namespace of Dublin Core. Empty terms are omitted.',
+  params: { series_id: pathParameter('Identifier of the series.', SERIES_ID) },
+  answers: {
+    200: {
+      description: 'The series.',
+      plain: true,
+      body: z.record(z.string(), z.record(z.string(), z.array(z.object({ value: z.string() })))),
+      example: { [TERMS]: { title: [{ value: 'Algebra I' }], identifier: [{ value: SERIES_ID }] } },
+    },
+  },
+  refusals: [SERIES_MISSING],
+  handle: async ({ c, params }, { database }: Services) => {
+    const id = params.series_id;
+    const series = await findSeries(database, id, c.var.principal);
+    if (!series) throw SERIES_MISSING(id);
+    const values = valuesOf(SERIES_CORE_FIELDS, series).set('identifier', id);
+    const terms = [...dublinCoreTerms(SERIES, values)];
+    return c.json({ [TERMS]: Object.fromEntries(terms.map(([name, all]) => [name, all.map((value) => ({ value }))])) });
+  },
+});
 
 /** Creates a series from Dublin Core terms in form fields, or from a catalog. */
 export const postSeries = defineEndpoint({
@@ -58,7 +94,7 @@ export const postSeries = defineEndpoint({
     const { principal, log } = c.var;
     const given = await fields();
     const set = catalogs.series;
-    const values = valuesOf(given, set);
+    const values = valuesIn(given, set);
     const acl = given.get('acl')?.trim() ? parseForeignAcl(given.get('acl') ?? '') : undefined;
     const id = String(values.get('identifier') ?? '');
     const metadata = new Map([[set.common.flavor, values]]);
@@ -93,7 +129,7 @@ async function isWritable(trx: Transaction, id: string, principal: Principal): P
 }
 
 /** @throws {HttpError} 400 */
-function valuesOf(fields: ReadonlyMap<string, string>, { common }: CatalogSet): CatalogValues {
+function valuesIn(fields: ReadonlyMap<string, string>, { common }: CatalogSet): CatalogValues {
   const xml = fields.get('series')?.trim();
   const values = xml ? readDublinCore(parseOrRefuse(xml, UNREADABLE_SERIES), common, UNREADABLE_SERIES) : new Map();
   for (const field of common.fields) {
