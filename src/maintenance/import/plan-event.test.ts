@@ -115,6 +115,12 @@ describe('files', () => {
   });
 });
 
+test('an access control list keeps an entry that the source lists twice once', () => {
+  const read = { allow: true, action: 'read', role: 'ROLE_STUDENT' };
+  const write = { ...read, action: 'write' };
+  expect(plan({ acl: [read, write, read] }).acl).toEqual([read, write]);
+});
+
 test('live streams, and links to other sites, are noted', () => {
   const { publications, notes } = plan({
     publications: [

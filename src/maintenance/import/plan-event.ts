@@ -1,4 +1,4 @@
-import { type AclEntry, StrictAcl } from '#access/acl/acl.ts';
+import { type AclEntry, distinctEntries, StrictAcl } from '#access/acl/acl.ts';
 import { isName } from '#capture/agents/agent-names.ts';
 import type { RecordingState } from '#capture/states/recording-state.ts';
 import { chosenIdentifier, newEventColumns } from '#catalogue/events/event-columns.ts';
@@ -113,10 +113,10 @@ function durationOf({ duration }: SourceEvent, shown: number): number | null {
   return shown > 0 && Math.floor(exact / 1000) * 1000 !== shown ? shown : exact;
 }
 
-/** Reads an access control list. @throws {SourceError} */
+/** Reads an access control list. Some sources list an entry twice. @throws {SourceError} */
 export function aclOf({ acl = [] }: { acl?: AclEntry[] | undefined }): AclEntry[] {
   const parsed = StrictAcl.safeParse(acl);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return distinctEntries(parsed.data);
   throw new SourceError('Its access control list has too many or too long entries.');
 }
 
