@@ -310,6 +310,7 @@ describe('files', () => {
     const all = [...elements, ...tracks.map((track) => ({ ...track, url: track.uri }))];
     expect(all.length).toBeGreaterThan(20);
     for (const { url, size, checksum } of all) {
+      if (url.endsWith('.m3u8')) continue;
       const { stream, size: told } = await source.open(url, signal);
       const content = await buffer(stream);
       expect(told).toBe(content.length);

@@ -68,8 +68,10 @@ async function copyOnce(file: PlannedFile, { source, storage, staging, signal }:
   try {
     const objectKey = await staging.stage('element');
     try {
-      const expectedBytes = file.size ?? told;
-      const sum = file.checksum && createHash(file.checksum.algorithm);
+      // Servers rewrite the addresses in playlists, and show the size and the checksum of the original.
+      const facts: Partial<PlannedFile> = isPlaylist(file.mediatype) ? {} : file;
+      const expectedBytes = facts.size ?? told;
+      const sum = facts.checksum && createHash(facts.checksum.algorithm);
       const bytes = isPlaylist(file.mediatype) ? unsigned(stream) : stream;
       const { size, sha256, head } = await putMeasured(storage, objectKey, sum ? hashed(bytes, sum) : bytes, {
         mediatype: file.mediatype,
@@ -78,7 +80,7 @@ async function copyOnce(file: PlannedFile, { source, storage, staging, signal }:
         onDoubt: () => staging.doubt(objectKey),
         ...(expectedBytes !== undefined && { expectedBytes }),
       });
-      requireBytes(file, { size, hex: sum?.digest('hex') });
+      requireBytes(facts, { size, hex: sum?.digest('hex') });
       const text = isText(file) ? head.toString() : undefined;
       return { objectKey, size, sha256, text, headBytes: text === undefined ? await headBytesIn(head) : undefined };
     } catch (error) {
@@ -137,7 +139,7 @@ function hashed(stream: Readable, sum: ReturnType<typeof createHash>): Readable 
 }
 
 function requireBytes(
-  { size: promised, checksum }: PlannedFile,
+  { size: promised, checksum }: Partial<PlannedFile>,
   { size, hex }: { size: number; hex?: string | undefined },
 ) {
   if (promised !== undefined && promised !== size) {

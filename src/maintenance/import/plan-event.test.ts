@@ -121,6 +121,22 @@ test('an access control list keeps an entry that the source lists twice once', (
   expect(plan({ acl: [read, write, read] }).acl).toEqual([read, write]);
 });
 
+test('streams of a streaming server are noted, and files beside them come along', () => {
+  const { publications, notes } = plan(
+    published(
+      media('a', { url: 'rtmp://stream.example.org/engage/mp4:engage-player/1/a' }),
+      media('b', {
+        url: 'https://stream.example.org/engage/smil:engage-player_1_presenter.smil/playlist.m3u8',
+        mediatype: 'application/x-mpegURL',
+      }),
+      media('c', { url: 'https://stream.example.org/c/manifest.mpd', mediatype: 'application/dash+xml' }),
+      media('d'),
+    ),
+  );
+  expect(publications[0]?.elements.map(({ path }) => path)).toEqual(['/static/d/a%20b.mp4']);
+  expect(notes).toEqual(['The publication on the channel engage-player has streams of a streaming server.']);
+});
+
 test('live streams, and links to other sites, are noted', () => {
   const { publications, notes } = plan({
     publications: [

@@ -126,14 +126,17 @@ function plannedPublication(
   identify: Identify,
   notes: string[],
 ): PlannedPublication | undefined {
-  const { channel, media, attachments, metadata, mediatype } = publication;
+  const { channel, attachments, metadata, mediatype } = publication;
+  const media = publication.media.filter((file) => !isStream(file));
   const what = `The publication on the channel ${channel}`;
-  if (channel === LIVE_CHANNEL || media.some(({ is_live }) => is_live)) {
+  if (channel === LIVE_CHANNEL || publication.media.some(({ is_live }) => is_live)) {
     notes.push(`${what} is a live stream.`);
     return undefined;
   }
+  const hasStreams = media.length < publication.media.length;
+  if (hasStreams) notes.push(`${what} has streams of a streaming server.`);
   if (media.length + attachments.length + metadata.length === 0 && channel !== INTERNAL_CHANNEL) {
-    notes.push(`${what} has no files at the source: it refers to ${publication.url}.`);
+    if (!hasStreams) notes.push(`${what} has no files at the source: it refers to ${publication.url}.`);
     return undefined;
   }
   const id = identify(publication.id, 'publication', channel);
@@ -229,6 +232,16 @@ function bestFiles(publications: readonly PlannedPublication[], identify: Identi
 
 function mediaIn({ elements }: PlannedPublication): PlannedElement[] {
   return elements.filter(({ kind, mediatype }) => kind === 'media' && !isPlaylist(mediatype));
+}
+
+/** Manifests of streams, whose parts no list has. */
+const MANIFESTS = ['application/dash+xml', 'application/f4m+xml', 'application/vnd.ms-sstr+xml'];
+/** Schemes of streams, and the names that streaming servers give them. */
+const STREAM = /^(rtmp[a-z]*|rtsp|mms):|\/smil:/i;
+
+/** Returns true for media that a streaming server sends: no request is answered with the whole recording. */
+function isStream({ url, mediatype }: SourcePublication['media'][number]): boolean {
+  return STREAM.test(url) || MANIFESTS.includes(mediatype.toLowerCase());
 }
 
 const PLAYLISTS = [PLAYLIST.toLowerCase(), 'application/vnd.apple.mpegurl', 'audio/mpegurl'];
