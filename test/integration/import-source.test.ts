@@ -115,7 +115,7 @@ describe('series', () => {
     expect(all[0]?.properties).toEqual({ theme: '1', live: 'true' });
     expect(all[0]?.metadata.map(({ flavor }) => flavor)).toEqual(['university/series', 'dublincore/series']);
     expect(all[1]?.acl).toHaveLength(3);
-    expect(all[1]?.metadata[0]?.fields).toContainEqual({ id: 'creator', value: ['Ada L.', 'Grace H.'] });
+    expect(all[1]?.metadata[0]?.fields).toContainEqual({ id: 'creator', value: ['Ada L.', 'Hopper, Grace'] });
   });
 
   test('that cannot be read are reported, and one can be chosen', async () => {
@@ -199,6 +199,18 @@ describe('events', () => {
     const tracks = await source.tracks(eventId(2));
     expect(tracks.map(({ flavor }) => flavor)).toEqual(['presenter/source', 'captions/source']);
     expect(await source.tracks('missing')).toEqual([]);
+  });
+
+  test('have names with commas as the list has them, although catalogs of older servers split them', async () => {
+    const server = await reference();
+    const fields = [
+      { id: 'creator', value: ['Hopper', ' Grace', ' Ada L.'] },
+      { id: 'contributor', value: ['Ada L.', ' Grace H.'] },
+    ];
+    const metadata = [{ flavor: 'dublincore/episode', fields }];
+    server.change(4, { presenter: ['Hopper, Grace', 'Ada L.'], contributor: ['Somebody else'], metadata });
+    const event = await (await open(server.url)).findEvent(eventId(4));
+    expect(event?.metadata[0]?.fields).toEqual([{ id: 'creator', value: ['Hopper, Grace', 'Ada L.'] }, fields[1]]);
   });
 
   test('can be changed and deleted at the source', async () => {

@@ -184,15 +184,15 @@ export const seriesCreated = (number: number): number => EPOCH + Math.floor(numb
 
 export function seriesFields(number: number) {
   const fields = { identifier: seriesId(number), title: `Series ${number}`, creator: 'Harriet Admin' };
-  const people = { contributors: [], organizers: ['Ada L.', 'Grace H.'], publishers: [] };
+  const people = { contributors: [], organizers: ['Ada L.', 'Hopper, Grace'], publishers: [] };
   return { ...fields, created: utc(seriesCreated(number)), subjects: [], ...people };
 }
 
 export function seriesCatalogs(number: number) {
   const fields = [
     ...[field('title', `Series ${number}`), field('subjects', []), field('description', ''), field('language', 'deu')],
-    // Later values have a leading blank.
-    ...[field('creator', ['Ada L.', ' Grace H.'], 'mixed_text'), field('identifier', seriesId(number))],
+    // Values are joined with a comma and a blank, and split at commas.
+    ...[field('creator', ['Ada L.', ' Hopper', ' Grace'], 'mixed_text'), field('identifier', seriesId(number))],
   ];
   const common = { flavor: 'dublincore/series', title: 'Opencast Series DublinCore', fields };
   const extended = { flavor: 'university/series', title: 'University', fields: [field('faculty', `F-${number % 9}`)] };

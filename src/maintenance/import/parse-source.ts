@@ -13,6 +13,10 @@ export interface ListedEvent extends ListedItem {
 
 const Identified = z.object({ identifier: z.string(), created: z.string().nullish(), start: z.string().nullish() });
 const EPISODE = 'dublincore/episode';
+/** The members with the people of an event and of a series, by the field of the catalog. */
+const EVENT_PEOPLE: People = { creator: 'presenter', contributor: 'contributor' };
+const SERIES_PEOPLE: People = { creator: 'organizers', contributor: 'contributors', publisher: 'publishers' };
+type People = Readonly<Record<string, string>>;
 
 /** Parses an event of a list, however little of it is readable. */
 export function listedEvent(json: unknown, version: ApiVersion): ListedEvent {
@@ -31,7 +35,8 @@ export function listedEvent(json: unknown, version: ApiVersion): ListedEvent {
 export function parseEvent(json: unknown): SourceEvent {
   const event = parse(SourceEvent, json, 'The event');
   // Version 1.0 has the series in the metadata only.
-  return { ...event, is_part_of: event.is_part_of || episodeValue(event, 'isPartOf') };
+  const is_part_of = event.is_part_of || episodeValue(event, 'isPartOf');
+  return { ...event, metadata: withWholeNames(event.metadata, json, EVENT_PEOPLE), is_part_of };
 }
 
 /** Returns the time by which lists are sorted: before version 1.4, `start` is another one. */
@@ -63,17 +68,26 @@ export function parseSeries(
   details: { acl: unknown; metadata: unknown; properties: unknown },
 ): SourceSeries {
   const series = parse(SourceSeries, { ...Object(json), ...details }, 'The series');
-  const metadata = series.metadata.map(({ flavor, fields }) => ({
-    flavor,
-    fields: fields.map(({ id, value }) => ({ id, value: withoutLeadingBlanks(value) })),
-  }));
-  return { ...series, metadata };
+  return { ...series, metadata: withWholeNames(series.metadata, json, SERIES_PEOPLE) };
 }
 
-/** The reference server answers values of lists with leading blanks, because it splits a text at commas. */
-function withoutLeadingBlanks(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return value.map((each) => (typeof each === 'string' ? each.trimStart() : each));
+/**
+ * Replaces names in catalogs by those of the item itself, if both are equal but for commas. The reference server joins the
+ * names in catalogs with commas, and splits the text at all commas: "Hopper, Grace" becomes two people.
+ */
+function withWholeNames(metadata: SourceEvent['metadata'], json: unknown, people: People): SourceEvent['metadata'] {
+  const item = Object(json) as Record<string, unknown>;
+  const whole = <Field extends { id: string; value?: unknown }>(field: Field): Field => {
+    const names = Object.hasOwn(people, field.id) ? item[people[field.id] ?? ''] : undefined;
+    return namesIn(names) !== undefined && namesIn(names) === namesIn(field.value) ? { ...field, value: names } : field;
+  };
+  return metadata.map(({ flavor, fields }) => ({ flavor, fields: fields.map(whole) }));
+}
+
+/** Returns the names of a list, split at commas, as one text; undefined for anything else. */
+function namesIn(value: unknown): string | undefined {
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) return undefined;
+  return JSON.stringify(value.flatMap((name) => name.split(',')).map((name) => name.trim()));
 }
 
 /** @throws {SourceError} */
