@@ -377,6 +377,20 @@ describe('files', () => {
     });
   });
 
+  test('are requested with credentials at nodes of the source that are named, and at no other host', async () => {
+    const node = await serve(({ headers }, response) => {
+      if (headers.authorization) response.end('file');
+      else response.writeHead(403).end();
+    });
+    const { hostname: host, port } = new URL(node);
+    const { url } = await reference();
+    const refused = (await open(url)).open(`${node}/a.mp4`, signal);
+    await expect(refused).rejects.toThrow(`status 403. If ${host} belongs to the source, name it with --node.`);
+    await expect(refused).rejects.toMatchObject({ status: 403 });
+    const source = await open(url, { nodes: [{ host, port: Number(port) }] });
+    expect(await buffer((await source.open(`${node}/a.mp4`, signal)).stream)).toHaveLength(4);
+  });
+
   test.each([
     ['http://localhost:1/a.mp4', 'neither public nor named in the URL of the source'],
     ['http://10.0.0.1/a.mp4', 'neither public nor named in the URL of the source'],

@@ -40,6 +40,8 @@ here since it was copied is left alone. Prints a report, and writes it as JSON t
                     without playlists and groups
   --parallel N      copy so many items concurrently (1 to 32); by default 4
   --rate N          send so many requests a second (1 to 200); by default 50
+  --node HOST       a further host of the other server's installation with files, such as a presentation node. It gets the
+                    user name and the password, too; may be repeated
   --media-host HOST a further host of files that may have a private address; may be repeated
   --dry-run         count what would be copied, report what cannot be, and change nothing
   --groups          copy groups, too. A group grants its roles, which may include ROLE_ADMIN, to the accounts here that
@@ -56,6 +58,7 @@ const OPTIONS = {
   since: { type: 'string' },
   parallel: { type: 'string' },
   rate: { type: 'string' },
+  node: { type: 'string', multiple: true },
   'media-host': { type: 'string', multiple: true },
   'dry-run': { type: 'boolean' },
   groups: { type: 'boolean' },
@@ -114,6 +117,7 @@ export const importCommand: Command = {
       ...{ username: values.user, password, signal },
       concurrency: order.parallel,
       requestsPerSecond: numberIn('--rate', values.rate, 50, MAX_RATE),
+      nodes: hostsIn('--node', values.node ?? []),
       mediaHosts: hostsIn('--media-host', values['media-host'] ?? []),
       onWait: (now) => {
         if (now && !outage.now) screen.write(`Waiting for the source: ${now.reason}.\n`);

@@ -28,6 +28,8 @@ import { LATEST, type PageRequest, walkByOffset, walkByTime } from './walk.ts';
 export interface ServerOptions extends Partial<RequestLimits> {
   username: string;
   password: string;
+  /** Further hosts of the same installation, which get the credentials, too. */
+  nodes?: readonly NamedHost[];
   /** Hosts with files that may have private addresses. The host of the server is one. */
   mediaHosts?: readonly NamedHost[];
   signal: AbortSignal;
@@ -50,11 +52,11 @@ const SERIES_BATCH = 32;
  * @throws {SourceUnusable} if it has no External API or does not let it be read; the message says what to do
  */
 export async function openServer(url: string, options: ServerOptions): Promise<CatalogueSource> {
-  const { username, password, mediaHosts = [], signal, onWait = () => undefined } = options;
+  const { username, password, nodes = [], mediaHosts = [], signal, onWait = () => undefined } = options;
   const limits = { ...DEFAULTS, ...options };
   const requestsPerSecond = Math.min(limits.requestsPerSecond, MAX_PER_SECOND);
   const requests = new SourceRequests({ ...limits, requestsPerSecond }, signal, onWait);
-  const connection = new SourceConnection({ base: baseOf(url), username, password, mediaHosts, requests });
+  const connection = new SourceConnection({ base: baseOf(url), username, password, nodes, mediaHosts, requests });
   const version = await newestCommonVersion(connection, signal);
   connection.accept = mediaType(version);
   const source = new ServerSource(connection, version, options);

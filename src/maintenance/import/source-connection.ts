@@ -1,6 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { addAbortSignal } from 'node:stream';
-import { AddressForbidden, connect, OutboundError, parseTarget, type Target } from '#platform/outbound/connect.ts';
+import {
+  AddressForbidden,
+  connect,
+  isListedHost,
+  OutboundError,
+  parseTarget,
+  type Target,
+} from '#platform/outbound/connect.ts';
 import { sendRequest } from '#platform/outbound/http-request.ts';
 import { followRedirects } from '#platform/outbound/redirects.ts';
 import { responseBody } from '#platform/outbound/response-body.ts';
@@ -17,6 +24,8 @@ export interface ConnectionOptions {
   base: URL;
   username: string;
   password: string;
+  /** Further hosts of the installation. They get the credentials, and may have private addresses. */
+  nodes: readonly NamedHost[];
   /** Other hosts with files that may have private addresses. */
   mediaHosts: readonly NamedHost[];
   requests: SourceRequests;
@@ -28,7 +37,7 @@ const REASON_LENGTH = 300;
 const BUSY: readonly number[] = [408, 425, 429, 500, 502, 503, 504, 507];
 const SIGN_IN_PAGE = /\/login\.html$/;
 
-/** Sends requests to a server, with credentials to its own origin only. */
+/** Sends requests to a server, with credentials to its own origin and its nodes only. */
 export class SourceConnection {
   /** The media type to ask for. */
   accept = 'application/json';
@@ -95,6 +104,12 @@ export class SourceConnection {
     return url.origin === this.#own.url.origin;
   }
 
+  /** Returns true for an address that gets the credentials; never without TLS if the server has it. */
+  #isTrusted(target: Target): boolean {
+    const isNode = isListedHost(this.#options.nodes, target) && (target.secure || !this.#own.secure);
+    return isNode || this.#isOwn(target);
+  }
+
   /** Parses the address of a file; a relative one is resolved against the source. @throws {SourceError} */
   #fileTarget(address: string): Target {
     const base = `${this.base}/`;
@@ -113,11 +128,21 @@ export class SourceConnection {
 
   async #attemptFile(what: string, first: Target, signal: AbortSignal) {
     const { limits } = this.#options.requests;
-    const ask = (target: Target) => this.#ask(target, signal);
+    let asked = first;
+    const ask = (target: Target) => {
+      asked = target;
+      return this.#ask(target, signal);
+    };
+    const advised = (error: Error) => {
+      const isRefused = error instanceof SourceError && REFUSED.includes(error.status ?? 0);
+      if (!isRefused || this.#isTrusted(asked)) return error;
+      const advice = `If ${asked.host} belongs to the source, name it with --node.`;
+      return new SourceError(`${error.message.replace(/\.$/, '')}. ${advice}`, error.status);
+    };
     const targetOf = (location: string, from: URL) => {
       const target = this.#parse(location, from);
-      if (SIGN_IN_PAGE.test(target.url.pathname)) throw new SourceError(`${what} requires signing in.`, UNAUTHORIZED);
-      return target;
+      if (!SIGN_IN_PAGE.test(target.url.pathname)) return target;
+      throw advised(new SourceError(`${what} requires signing in.`, UNAUTHORIZED));
     };
     const answer = await followRedirects(first, ask, targetOf).catch((error) => {
       throw error instanceof AddressForbidden
@@ -127,7 +152,7 @@ export class SourceConnection {
     const { statusCode = 0, headers } = answer;
     if (statusCode !== 200) {
       answer.destroy();
-      throw statusFault(what, statusCode, headers['retry-after']);
+      throw advised(statusFault(what, statusCode, headers['retry-after']));
     }
     try {
       return responseBody(answer, { maxBytes: Number.POSITIVE_INFINITY, idleMs: limits.idleMs });
@@ -137,16 +162,17 @@ export class SourceConnection {
   }
 
   async #ask(target: Target, signal: AbortSignal): Promise<IncomingMessage> {
-    const { requests, mediaHosts } = this.#options;
+    const { requests, nodes, mediaHosts } = this.#options;
     await requests.turn(signal);
-    const hosts = [{ host: this.#own.host, port: undefined }, ...mediaHosts];
+    const hosts = [{ host: this.#own.host, port: undefined }, ...nodes, ...mediaHosts];
     const socket = await connect(target, { hosts, variable: HOSTS_VARIABLE, namedMayBePrivate: true, signal });
-    const headers = { ...(this.#isOwn(target) && { Authorization: this.#authorization }) };
+    const headers = { ...(this.#isTrusted(target) && { Authorization: this.#authorization }) };
     return sendRequest(target, socket, { headers, idleMs: requests.limits.idleMs, signal });
   }
 }
 
 const UNAUTHORIZED = 401;
+const REFUSED: readonly number[] = [UNAUTHORIZED, 403];
 const HOSTS_VARIABLE = 'the URL of the source';
 
 /** Runs with a signal that also aborts when there is no progress for so long. @throws {TemporaryFault} */
