@@ -10,9 +10,10 @@ const app = await workerApp();
 const PAGE = { Accept: 'text/html', 'Sec-Fetch-Site': 'none', 'Sec-Fetch-Mode': 'navigate' };
 const PATHS = [
   (id: string) => `/play/${id}?x=1`,
-  ...['/paella7/ui/watch.html', '/paella/ui/watch.html', '/engage/theodul/ui/core.html', '/engage/ui/watch.html'].map(
-    (path) => (id: string) => `${path}?id=${id}`,
-  ),
+  ...[
+    ...['/paella8/ui/watch.html', '/paella7/ui/watch.html', '/paella/ui/watch.html', '/paella/ui/embed.html'],
+    ...['/engage/theodul/ui/core.html', '/engage/ui/watch.html', '/engage/ui/embed.html'],
+  ].map((path) => (id: string) => `${path}?id=${id}`),
 ];
 
 async function published(on: TestApp, ...roles: string[]): Promise<{ event: string; watch: string }> {
@@ -36,7 +37,8 @@ test('all lead to the watch page, with the start time, also in frames', async ()
   for (const path of PATHS) {
     for (const headers of [PAGE, framed]) {
       expect(await open(path(event), headers)).toMatchObject({ status: 302, location: watch });
-      expect(await open(`${path(event)}&t=1m30s`, headers)).toMatchObject({ status: 302, location: `${watch}?t=90` });
+      for (const time of ['t=1m30s', 'time=1m30s'])
+        expect(await open(`${path(event)}&${time}`, headers)).toMatchObject({ status: 302, location: `${watch}?t=90` });
     }
   }
 });

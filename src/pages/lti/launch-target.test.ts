@@ -12,6 +12,8 @@ test.each<[string, object]>([
   ['https://media.example.org/inlet/play/abc', { recording: 'abc' }],
   ['/inlet/play/abc', { recording: 'abc' }],
   ['/paella/ui/watch.html?id=abc', { recording: 'abc' }],
+  ['/paella/ui/embed.html?id=abc', { recording: 'abc' }],
+  ['/paella8/ui/watch.html?id=abc', { recording: 'abc' }],
   ['/engage/theodul/ui/core.html;id=abc', { recording: 'abc' }],
   ['/ltitools/index.html?subtool=player&id=abc', { recording: 'abc' }],
   ['ltitools/series/index.html?series=s%201', { list: { series: 's 1' } }],

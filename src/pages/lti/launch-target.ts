@@ -7,7 +7,8 @@ export const LTI = '/lti';
 /** Pages of this server that launches may lead to. */
 const OWN = /^\/(?:(?:watch|embed)\/[^/]+|upload|studio(?:\/.*)?|editor-ui\/index\.html)$/;
 /** Players of the reference, which take the event as a parameter. */
-const PLAYERS = /^\/(?:ltitools\/player|paella7?\/ui|engage\/theodul\/ui|engage\/ui)\/(?:index|watch|core)\.html$/;
+const PLAYERS =
+  /^\/(?:ltitools\/player|paella[78]?\/ui|engage\/theodul\/ui|engage\/ui)\/(?:index|watch|embed|core)\.html$/;
 /** Pages of the reference with lists of recordings, and the addresses of launches that name no page. */
 const LISTS =
   /^\/(?:ltitools(?:\/(?:series\/)?(?:index\.html)?)?|engage\/ui\/?(?:index\.html)?|lti(?:\/(?:launch|series)?)?)?$/;

@@ -15,14 +15,17 @@ const redirect = redirectToSignIn();
 
 /** The addresses of players of Opencast, with the event in the query. */
 const PLAYERS = [
+  '/paella8/ui/watch.html',
   '/paella7/ui/watch.html',
   '/paella/ui/watch.html',
+  '/paella/ui/embed.html',
   '/engage/theodul/ui/core.html',
   '/engage/ui/watch.html',
+  '/engage/ui/embed.html',
 ];
 
 /** The first folders of the addresses. */
-export const OLD_FOLDERS = ['/play', '/paella7', '/paella', '/engage'];
+export const OLD_FOLDERS = ['/play', '/paella8', '/paella7', '/paella', '/engage'];
 
 /** Addresses of events in mails and courses, which lead to the watch page. */
 export const oldAddresses: readonly Endpoint<RecordingServices>[] = [
@@ -47,7 +50,7 @@ async function openEvent(c: Context, eventId: string, services: RecordingService
   const publicationId = eventId.includes('\0') ? undefined : await findReadable(c, eventId, services);
   if (publicationId !== undefined) {
     c.header('Cache-Control', 'private, no-store');
-    const seconds = parseTime(c.req.query('t') ?? null) ?? 0;
+    const seconds = parseTime(c.req.query('t') ?? null) ?? parseTime(c.req.query('time') ?? null) ?? 0;
     return c.redirect(addressOf(publicationId, seconds, services), services.config.oldAddressStatus);
   }
   const framed = isFramed(c);

@@ -197,9 +197,10 @@ const SPECIAL: Readonly<Record<string, Specs>> = {
   ],
   'GET /lti/series': ({ series }) => plus('', `?series=${series}`),
   ...Object.fromEntries(
-    ['/paella7/ui/watch.html', '/paella/ui/watch.html', '/engage/theodul/ui/core.html', '/engage/ui/watch.html'].map(
-      (path) => [`GET ${path}`, ({ event }: Target) => plus(`?id=${event}`)],
-    ),
+    [
+      ...['/paella8/ui/watch.html', '/paella7/ui/watch.html', '/paella/ui/watch.html', '/paella/ui/embed.html'],
+      ...['/engage/theodul/ui/core.html', '/engage/ui/watch.html', '/engage/ui/embed.html'],
+    ].map((path) => [`GET ${path}`, ({ event }: Target) => plus(`?id=${event}`)]),
   ),
   'POST /editor/:event_id/edit.json': ({ track }) => [
     { body: Buffer.from(`{"segments":[],"tracks":[{"id":"${track}"}],"workflows":[{"id":"publish"}]}`) },
