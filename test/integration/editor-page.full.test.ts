@@ -151,6 +151,20 @@ describe('a configured editor', async () => {
     expect((await configured.anonymous(path)).status).toBe(401);
   });
 
+  test.each([
+    [
+      '[opencast]\n# A demonstration\nurl = "https://develop.opencast.org"\n\n[thumbnail]\nshow = false\n',
+      'show = true',
+    ],
+    ['[opencast]\n# url = "https://example.org"\n\n[thumbnail]\nshow = false\n', 'show = false'],
+  ])('the settings %j in its folder answer with %s', async (settings, expected) => {
+    const file = join(folder, 'editor-settings.toml');
+    await writeFile(file, settings);
+    for (const path of ['/editor-ui/editor-settings.toml', '/ui/config/editor/editor-settings.toml'])
+      expect(await (await configured.request(path)).text()).toContain(expected);
+    await rm(file);
+  });
+
   test('paths that leave the folder are not found', async () => {
     for (const path of ['/editor-ui/..%2f..%2fetc/passwd', '/editor-ui/missing.js', '/editor-ui/%E0%A4%A'])
       expect((await configured.request(path)).status).toBe(404);

@@ -23,7 +23,10 @@ show = true
 simpleMode = false
 `;
 
+/** The settings for demonstrations that a build brings along name another server and its password. */
+const FOREIGN = /^\[opencast\][^[]*^\s*(?:url|name|password)\s*=/m;
+
 /** Returns the application in the configured folder. */
 export function editorApp(folder: WebAppFolder): WebApp {
-  return { path: EDITOR_PATH, folder, settings: { file: SETTINGS_FILE, usual: SETTINGS } };
+  return { path: EDITOR_PATH, folder, settings: { file: SETTINGS_FILE, usual: SETTINGS, foreign: FOREIGN } };
 }

@@ -25,8 +25,8 @@ export interface WebApp {
   /** Without a trailing slash. */
   path: string;
   folder: WebAppFolder;
-  /** The file with its settings, and the settings that apply without one. */
-  settings: { file: string; usual: string };
+  /** The file with its settings, the settings that apply without one, and what marks settings of another server. */
+  settings: { file: string; usual: string; foreign?: RegExp };
   /** Headers of its page. */
   pageHeaders?: Readonly<Record<string, string>>;
 }
@@ -37,16 +37,19 @@ export async function webAppAnswer(c: Context, app: WebApp): Promise<Response> {
   // Relative URLs in the page need the final slash, which the router removes.
   if (pathname.endsWith(app.path)) return c.redirect(`${app.path.slice(1)}/${search}`, 301);
   const path = pathBelow(pathname, app.path);
+  if (path === app.settings.file) return settingsAnswer(c, app);
   const file = path === undefined ? undefined : await app.folder.find(path);
   if (file) return answer(c, file, app);
-  if (path === app.settings.file) return settingsAnswer(c, app);
   throw notFound();
 }
 
 /** Answers with the settings of an application. */
 export async function settingsAnswer(c: Context, { folder, settings }: WebApp): Promise<Response> {
   const file = await folder.find(settings.file);
-  return c.body(file?.content ?? settings.usual, 200, { 'Content-Type': 'application/toml; charset=utf-8' });
+  const own = file && new TextDecoder().decode(file.content);
+  const text = own === undefined || settings.foreign?.test(own) ? settings.usual : own;
+  const headers = { 'Cache-Control': 'no-cache', 'Content-Type': 'application/toml; charset=utf-8' };
+  return c.body(text, 200, headers);
 }
 
 function answer(c: Context, { content, type }: WebAppFile, { pageHeaders }: WebApp): Response {
