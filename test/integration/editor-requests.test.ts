@@ -102,3 +102,10 @@ test.each([
   const answer = await askEditor(app, id, 'edit.json', undefined, { method: 'POST', body });
   expect([answer.status, await answer.text()]).toEqual([400, 'Unable to parse details']);
 });
+
+test('captions that the parser of the editor refuses are shown as it accepts them', async () => {
+  const subtitle = CAPTIONS.replace('WEBVTT', 'WEBVTT\nKind: captions').replace('Word', 'Kind');
+  expect((await save({ subtitles: [captions({ subtitle })] })).status).toBe(200);
+  const texts = (await editorData(app, id)).subtitles.map((each) => each.subtitle);
+  expect(texts).toContain('WEBVTT\n\n00:00:02.500 --> 00:00:03.500\nKind\n');
+});

@@ -4,7 +4,7 @@ import type { Principal } from '#access/principal.ts';
 import { type EditableEvent, MAX_CAPTION_BYTES, type StoredCaptions } from '#editing/editable-event.ts';
 import { REFRESH_MS } from '#editing/editor-locks.ts';
 import { formatInstant } from '#metadata/date-time.ts';
-import { readCaptions, webVttFault } from '#platform/media/captions.ts';
+import { readCaptions, strictCaptions, webVttFault } from '#platform/media/captions.ts';
 import { ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { EditorFile, EditorTrack } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';
@@ -112,8 +112,8 @@ async function captionsJson(captions: readonly StoredCaptions[], storage: Object
   for (const { id, flavor, tags, objectKey, size } of captions) {
     if (Number(size) > MAX_CAPTION_BYTES) continue;
     const bytes = await readObject(storage, objectKey);
-    const subtitle = bytes && (readCaptions(bytes) ?? emptyWebVtt(bytes));
-    if (subtitle !== undefined) shown.push({ id, flavor: flavorOf({ flavor }), subtitle, tags });
+    const text = bytes && (readCaptions(bytes) ?? emptyWebVtt(bytes));
+    if (text !== undefined) shown.push({ id, flavor: flavorOf({ flavor }), subtitle: strictCaptions(text), tags });
   }
   return shown;
 }

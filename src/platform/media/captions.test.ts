@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutCaptions, readCaptions } from './captions.ts';
+import { cutCaptions, readCaptions, strictCaptions } from './captions.ts';
 import { detectTrackType } from './media-type.ts';
 
 const type = (text: string) => detectTrackType(Buffer.from(text));
@@ -45,6 +45,32 @@ test.each([
   'a\nb\nc\n00:00:01,000 --> 00:00:02,000\n',
 ])('%j holds no captions', (text) => {
   expect(read(text)).toBeUndefined();
+});
+
+const STRICT =
+  'WEBVTT - Lecture\n\nNOTE of nobody\n\n00:01.000 --> 00:02.500 align:start line:90%\nGood\nmorning\n\n1:00:00.000 --> 1:00:01.000\n';
+const ONE = 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nA\n';
+
+test.each([
+  ['as strict parsers require', STRICT, STRICT],
+  ['without any', 'WEBVTT\n\n', 'WEBVTT\n\n'],
+  ['with lines below the first one', 'WEBVTT\nKind: captions\nLanguage: en\n\n00:01.000 --> 00:02.000\nA\n', ONE],
+  ['with numbers', 'WEBVTT\n\n1\n00:01.000 --> 00:02.000\nA\n', ONE],
+  ['with settings of old programs', 'WEBVTT\n\n00:01.000 --> 00:02.000 align:middle\nA', ONE],
+  ['with regions and styles', `WEBVTT\n\nREGION\nid:a\n\nSTYLE\n::cue {}\n${ONE.slice(6)}`, ONE],
+  [
+    'out of order',
+    'WEBVTT\n\n0:00:03.5 --> 0:00:04.000\nB\n\n00:01.000 --> 00:02.000\nA\n',
+    `${ONE}\n00:00:03.500 --> 00:00:04.000\nB\n`,
+  ],
+  ['without a length', 'WEBVTT\n\n00:01.000 --> 00:01.000\nA\n', ONE.replace('02.000', '01.001')],
+  [
+    'with empty lines in them',
+    'WEBVTT\n\n00:01.000 --> 00:02.000\n\nA\n\nB --> C\n',
+    ONE.replace('A', 'A\nB --&gt; C'),
+  ],
+])('captions %s are ready for a strict parser', (_, text, expected) => {
+  expect(strictCaptions(text)).toBe(expected);
 });
 
 const KEPT = [

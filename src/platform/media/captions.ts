@@ -2,6 +2,12 @@ import { indexAbove, type KeptPart, placesOf } from './cutting.ts';
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
 const TIMING = new RegExp(`^\\s*${TIME}\\s*-->\\s*${TIME}(.*)$`);
+const STRICT_TIME = String.raw`(?:\d+:)?[0-5]\d:[0-5]\d\.\d{3}`;
+const STRICT_SETTING = '(?:align:(?:start|center|end|left|right)|(?:line|position|size):\\d\\d?%)';
+/** A caption without a name, as strict parsers accept it. */
+const STRICT_CUE = new RegExp(`^${STRICT_TIME} --> ${STRICT_TIME}(?: ${STRICT_SETTING})*(?:\n(?!.*-->).*)*$`);
+const COMMENT = /^NOTE(?![^ \t\n])(?![\s\S]*-->)/;
+const WITHOUT_CUE = /^(?:NOTE|STYLE|REGION)(?![^ \t\n])/;
 const WITHIN_CUE = new RegExp(`<${TIME}>`, 'g');
 const WEBVTT = /^WEBVTT(?=[ \t\n]|$)/;
 /** Browsers accept captions that begin directly below the first line. */
@@ -37,6 +43,41 @@ export function webVttFault(text: string): string | undefined {
     if (ms(times.slice(4, 8)) < ms(times.slice(0, 4))) return `the caption in line ${i + 1} ends before it begins`;
   }
   return undefined;
+}
+
+/**
+ * Returns captions as the parser of the Opencast editor accepts them, which opens nothing that it finds a fault with:
+ * those that have one without names, settings, styles and comments, in order.
+ *
+ * @param captions WebVTT with plain line breaks
+ */
+export function strictCaptions(captions: string): string {
+  const [header = '', ...blocks] = captions.split(/\n{2,}/);
+  if (!header.includes('\n') && areStrict(blocks)) return captions;
+  const cues: NonNullable<ReturnType<typeof cueIn>>[] = [];
+  for (const block of blocks) {
+    const cue = cueIn(block);
+    if (cue) cues.push(cue);
+    // An empty line in a caption.
+    else if (!WITHOUT_CUE.test(block)) cues.at(-1)?.text.push(...block.split('\n'));
+  }
+  cues.sort((a, b) => a.begin - b.begin);
+  const written = cues.map(({ begin, end, text }) => {
+    const lines = text.filter((line) => line !== '').map((line) => line.replaceAll('-->', '--&gt;'));
+    return [`${formatTime(begin)} --> ${formatTime(Math.max(end, begin + 1))}`, ...lines].join('\n');
+  });
+  return `${['WEBVTT', ...written].join('\n\n')}\n`;
+}
+
+function areStrict(blocks: readonly string[]): boolean {
+  let last = 0;
+  return blocks.every((block) => {
+    if (block === '' || COMMENT.test(block)) return true;
+    const cue = STRICT_CUE.test(block) ? cueIn(block) : undefined;
+    if (!cue || cue.begin < last || cue.end <= cue.begin) return false;
+    last = cue.begin;
+    return true;
+  });
 }
 
 /**
