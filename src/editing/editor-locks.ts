@@ -8,6 +8,8 @@ const EXPIRY_SECONDS = 300;
 export const REFRESH_MS = 60_000;
 const UUID = /^[A-Za-z0-9-]{1,100}$/;
 
+const FINISHED = sql`timestamptz '-infinity'`;
+const isFinished = sql<boolean>`editor_locks.expires_at = ${FINISHED}`;
 const isHeld = sql<boolean>`editor_locks.expires_at > now()`;
 
 /** The lock of an editor, which chooses its identifier. */
@@ -30,7 +32,8 @@ export async function takeLock(db: Queryable, { eventId, uuid, username }: Edito
   const { rows } = await sql`
     INSERT INTO editor_locks (event_id, uuid, username, expires_at)
     SELECT id, ${uuid}, ${username}, ${expiry()} FROM events WHERE id = ${eventId} FOR KEY SHARE
-    ON CONFLICT (event_id) DO UPDATE SET uuid = excluded.uuid, username = excluded.username, expires_at = excluded.expires_at
+    ON CONFLICT (event_id) DO UPDATE SET uuid = excluded.uuid, username = excluded.username,
+      expires_at = CASE WHEN editor_locks.uuid = excluded.uuid AND ${isFinished} THEN ${FINISHED} ELSE excluded.expires_at END
     WHERE (editor_locks.uuid, editor_locks.username) = (excluded.uuid, excluded.username) OR NOT ${isHeld}
     RETURNING event_id`.execute(db);
   if (rows.length > 0) return;
@@ -49,9 +52,16 @@ export async function releaseLock(db: Queryable, { eventId, uuid, username }: Ed
     .where('event_id', '=', eventId)
     .where('uuid', '=', uuid)
     .where('username', '=', username)
+    .where(sql<boolean>`NOT ${isFinished}`)
     .execute();
   const holder = await lockHolder(db, eventId);
   if (holder) throw LOCKED(eventId, holder.username);
+}
+
+/** Ends the lock of a user for good: the editor refreshes it as long as its last page is open. */
+export async function finishLock(db: Queryable, eventId: string, username: string): Promise<void> {
+  const own = db.updateTable('editor_locks').where('event_id', '=', eventId).where('username', '=', username);
+  await own.set({ expires_at: sql<Date>`${FINISHED}` }).execute();
 }
 
 /** Returns the identifier of the lock that a user holds. */

@@ -25,7 +25,7 @@ import {
   UNKNOWN_TRACK,
   UNKNOWN_WORKFLOW,
 } from './editing-refusals.ts';
-import { requireNoOtherLock } from './editor-locks.ts';
+import { finishLock, requireNoOtherLock } from './editor-locks.ts';
 import { cuttingCatalog, keptParts, type Segment } from './segments.ts';
 
 /** The changes of a person, checked as far as that is possible without the event. */
@@ -108,6 +108,7 @@ export async function saveEvent(
     const objectKeys = [...added, ...pictures].map(({ objectKey }) => objectKey);
     await services.staging.commit(trx, objectKeys);
     await processEdited(trx, eventId, editing.workflow, { ...editor, definitions });
+    if (editing.workflow !== undefined) await finishLock(trx, eventId, principal.username);
   });
   files.keep();
 }

@@ -109,3 +109,21 @@ test('captions that the parser of the editor refuses are shown as it accepts the
   const texts = (await editorData(app, id)).subtitles.map((each) => each.subtitle);
   expect(texts).toContain('WEBVTT\n\n00:00:02.500 --> 00:00:03.500\nKind\n');
 });
+
+test('the last page of an editor keeps nobody out after processing, although it refreshes its lock', async () => {
+  const event = await recordedEvent(app, { flagForCutting: 'true' });
+  const lock = async (uuid: string) => {
+    const body = new URLSearchParams({ uuid });
+    return (await app.request(`/editor/${event}/lock`, { method: 'POST', body })).status;
+  };
+  const uuid = randomUUID();
+  expect(await lock(uuid)).toBe(201);
+  const { tracks } = await editorData(app, event);
+  const body = { segments: [], tracks, workflows: [{ id: 'schedule-and-upload' }] };
+  expect((await askEditor(app, event, 'edit.json', body)).status).toBe(200);
+  expect(await lock(uuid)).toBe(201);
+  expect((await app.request(`/editor/${event}/lock/${uuid}`, { method: 'DELETE' })).status).toBe(200);
+  expect(await lock(uuid)).toBe(201);
+  expect(await lock(randomUUID())).toBe(201);
+  expect(await lock(uuid)).toBe(409);
+});

@@ -297,7 +297,7 @@ test('nothing is saved while a workflow runs, without write access, or after the
   expect((await askEditor(app, id, 'edit.json', { segments: [], tracks, workflows: [{ id: 'publish' }] })).status).toBe(
     200,
   );
-  expect(await editorData(app, id)).toMatchObject({ workflow_active: true });
+  expect(await editorData(app, id)).toMatchObject({ workflow_active: true, locking_active: false });
   expect((await save()).status).toBe(423);
   await app.request(`/api/events/${id}`, { method: 'DELETE' });
   const gone = await save();

@@ -82,7 +82,8 @@ export async function editJson(
     subtitles: await textsOf('captions'),
     chapters: await textsOf('chapters'),
     workflow_active: event.isProcessed,
-    locking_active: true,
+    // An editor that cannot save would keep a lock that it never releases.
+    locking_active: !event.isProcessed,
     lock_refresh: REFRESH_MS,
     lock_uuid: randomUUID(),
     lock_user: principal.username,
