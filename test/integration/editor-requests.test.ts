@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { workerApp } from '../support/app.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ownApp, workerApp } from '../support/app.ts';
 import { askEditor, editorData, recordedEvent } from '../support/editor.ts';
+import { insertEvent } from '../support/publication.ts';
 
 const app = await workerApp();
 const id = await recordedEvent(app, { flagForCutting: 'true' });
@@ -103,13 +107,6 @@ test.each([
   expect([answer.status, await answer.text()]).toEqual([400, 'Unable to parse details']);
 });
 
-test('captions that the parser of the editor refuses are shown as it accepts them', async () => {
-  const subtitle = CAPTIONS.replace('WEBVTT', 'WEBVTT\nKind: captions').replace('Word', 'Kind');
-  expect((await save({ subtitles: [captions({ subtitle })] })).status).toBe(200);
-  const texts = (await editorData(app, id)).subtitles.map((each) => each.subtitle);
-  expect(texts).toContain('WEBVTT\n\n00:00:02.500 --> 00:00:03.500\nKind\n');
-});
-
 test('the last page of an editor keeps nobody out after processing, although it refreshes its lock', async () => {
   const event = await recordedEvent(app, { flagForCutting: 'true' });
   const lock = async (uuid: string) => {
@@ -126,4 +123,36 @@ test('the last page of an editor keeps nobody out after processing, although it 
   expect(await lock(uuid)).toBe(201);
   expect(await lock(randomUUID())).toBe(201);
   expect(await lock(uuid)).toBe(409);
+});
+
+test('captions that the parser of the editor refuses are shown as it accepts them', async () => {
+  const subtitle = CAPTIONS.replace('WEBVTT', 'WEBVTT\nKind: captions').replace('Word', 'Kind');
+  expect((await save({ subtitles: [captions({ subtitle })] })).status).toBe(200);
+  const texts = (await editorData(app, id)).subtitles.map((each) => each.subtitle);
+  expect(texts).toContain('WEBVTT\n\n00:00:02.500 --> 00:00:03.500\nKind\n');
+});
+
+describe('metadata of the site', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'inlet-metadata-'));
+  await writeFile(join(folder, 'list.yaml'), 'list: LICENSES\nvalues: { own: Our license }\n');
+  const fields = '[{ id: room, label: Room, type: text, collection: { a1: Great hall } }]';
+  const catalog = `resource: event\nflavor: site/episode\ntitle: Site\nfields: ${fields}\n`;
+  await writeFile(join(folder, 'catalog.yaml'), catalog);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const site = await ownApp(undefined, { METADATA_DIR: folder });
+
+  test('suggests values by labels that the editor can show, and series by their titles', async () => {
+    const series = ['s1', 's2'].map((key) => ({ id: `${key}-${randomUUID()}`, title: 'Analysis I' }));
+    for (const each of series) await site.database.insertInto('series').values(each).execute();
+    const event = await insertEvent(site.database, { series_id: series[1]?.id });
+    const catalogs = (await (await askEditor(site, event, 'metadata.json')).json()) as {
+      fields: { id: string; collection?: Record<string, string> }[];
+    }[];
+    const collections = catalogs.flatMap((each) => each.fields.map(({ id, collection }) => [id, collection] as const));
+    expect(Object.fromEntries(collections)).toMatchObject({
+      room: { 'Great hall': 'a1' },
+      license: { '{"label":"Our license"}': 'own' },
+      isPartOf: { 'Analysis I': series[1]?.id, [`Analysis I (${series[0]?.id})`]: series[0]?.id },
+    });
+  });
 });

@@ -126,10 +126,12 @@ export const EDITOR_ENDPOINTS = [
     refusals: CLOSED,
     handle: async ({ c, params }, { database, catalogs }: Services) => {
       const id = params.event_id;
-      await requireEditor(database, c.var.principal, id);
-      const event = await findEvent(database, id, c.var.principal);
+      const { principal } = c.var;
+      await requireEditor(database, principal, id);
+      const event = await findEvent(database, id, principal);
       if (!event) throw EVENT_GONE(id);
-      return c.json(await editorMetadata(database, event, catalogs), 200, { 'Cache-Control': 'no-store' });
+      const json = await editorMetadata(database, event, { catalogs, principal });
+      return c.json(json, 200, { 'Cache-Control': 'no-store' });
     },
   }),
   defineEndpoint({
