@@ -132,6 +132,25 @@ test('captions that the parser of the editor refuses are shown as it accepts the
   expect(texts).toContain('WEBVTT\n\n00:00:02.500 --> 00:00:03.500\nKind\n');
 });
 
+test('a refused form shows what was entered, with the reason', async () => {
+  const fields: [string, string][] = [
+    ['id', id],
+    ['uuid', randomUUID()],
+    ['action', 'save'],
+    ...[
+      ['from', '0:01'],
+      ['to', '0:02'],
+      ['from', '3 "s"'],
+      ['to', ''],
+    ].map(([name = '', value = '']): [string, string] => [name, value]),
+  ];
+  const answer = await app.request('/editor-ui', { method: 'POST', body: new URLSearchParams(fields) });
+  const page = await answer.text();
+  const entered = [...page.matchAll(/name="(?:from|to)" value="([^"]+)"/g)].map(([, value]) => value);
+  expect([answer.status, entered]).toEqual([400, ['0:01', '0:02', '3 &quot;s&quot;']]);
+  expect(page).toMatch(/role="alert">.*is not a time/);
+});
+
 describe('metadata of the site', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'inlet-metadata-'));
   await writeFile(join(folder, 'list.yaml'), 'list: LICENSES\nvalues: { own: Our license }\n');

@@ -9,12 +9,12 @@ import type { Segment } from '#editing/segments.ts';
 import { Assets, browserModules } from '#platform/http/answer/asset.ts';
 import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
 import { defineEndpoint, type EndpointRequest } from '#platform/http/endpoint/endpoint.ts';
-import { badRequest, notFound } from '#platform/http/errors/errors.ts';
+import { badRequest, HttpError, notFound } from '#platform/http/errors/errors.ts';
 import { rootFrom } from '../urls/relative-urls.ts';
 import { settingsAnswer, webAppAnswer } from '../web-app/web-app-answer.ts';
 import { parseClock } from './clock-times.ts';
 import { EDITOR_PATH, editorApp, SETTINGS_PATH } from './editor-app.ts';
-import { EDITOR_PAGE_HEADERS, editorPage, processingPage } from './editor-page.ts';
+import { EDITOR_PAGE_HEADERS, type EnteredPart, editorPage, processingPage } from './editor-page.ts';
 
 const SAVED = 'The cut is saved.';
 const ASSETS = new Assets(browserModules(new URL('./browser/', import.meta.url)));
@@ -72,28 +72,38 @@ export const saveCut = defineEndpoint({
     const { database, definitions } = services;
     const event = await openEvent(database, { principal, definitions }, eventId);
     const held = { eventId, uuid: parseLockId(lock), username: principal.username };
-    const segments = segmentsOf(await fieldList());
-    await takeLock(database, held);
+    const parts = partsOf(await fieldList());
     const chosen = action === 'process' ? workflow : undefined;
     const unchanged = { hidden: new Map(), captions: [], pictures: [], metadata: undefined };
-    await saveEvent(eventId, { ...unchanged, segments, workflow: chosen }, { principal, requestId }, services);
+    try {
+      const segments = segmentsOf(parts);
+      await takeLock(database, held);
+      await saveEvent(eventId, { ...unchanged, segments, workflow: chosen }, { principal, requestId }, services);
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      // Going back would lose what was entered.
+      const refused = { reason: error.message, parts };
+      const page = editorPage({ event, lock: held.uuid, root: rootFrom(c), notice: undefined, refused });
+      return c.html(page, error.status, EDITOR_PAGE_HEADERS);
+    }
     if (chosen === undefined) return leadBack(c, eventId);
     await releaseLock(database, held);
     return c.html(processingPage(event.title), 200, EDITOR_PAGE_HEADERS);
   },
 });
 
-/** Reads the parts of the form. @throws {HttpError} 400 */
-function segmentsOf(fields: readonly (readonly [string, string])[]): Segment[] {
+/** Returns the parts of the form. */
+function partsOf(fields: readonly (readonly [string, string])[]): EnteredPart[] {
   const valuesOf = (name: string) => fields.filter(([each]) => each === name).map(([, value]) => value.trim());
-  const [from, to] = [valuesOf('from'), valuesOf('to')];
-  const segments = from.flatMap((start, row) => {
-    const end = to[row] ?? '';
-    if (start === '' && end === '') return [];
-    return [{ start: parseClock(start), end: parseClock(end), deleted: false }];
-  });
-  if (segments.length === 0) throw badRequest('Enter at least one part to keep.');
-  return segments;
+  const to = valuesOf('to');
+  const parts = valuesOf('from').map((from, row) => ({ from, to: to[row] ?? '' }));
+  return parts.filter(({ from, to }) => from !== '' || to !== '');
+}
+
+/** @throws {HttpError} 400 */
+function segmentsOf(parts: readonly EnteredPart[]): Segment[] {
+  if (parts.length === 0) throw badRequest('Enter at least one part to keep.');
+  return parts.map(({ from, to }) => ({ start: parseClock(from), end: parseClock(to), deleted: false }));
 }
 
 function leadBack(c: Context, eventId: string): Response {

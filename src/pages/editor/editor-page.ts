@@ -24,7 +24,7 @@ button { margin: 0; }
 button.quiet { border: 1px solid var(--line); background: var(--sheet); color: var(--text); font-weight: 500; }
 .part button.quiet { padding: .35rem .7rem; font-size: .92rem; }
 select { padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); color: inherit; font: inherit; max-width: 100%; }
-[role=status] { padding: .6rem .8rem; border: 1px solid var(--accent); border-radius: .6rem; }
+[role=status], [role=alert] { padding: .6rem .8rem; border: 1px solid var(--accent); border-radius: .6rem; }
 `;
 
 /** Nothing is loaded from other hosts, and no site may frame the page. */
@@ -48,10 +48,18 @@ interface EditorPage {
   /** The relative URL of the server's root. */
   root: string;
   notice: string | undefined;
+  /** A refused form: the reason, and the parts as a person entered them. */
+  refused?: { reason: string; parts: readonly EnteredPart[] };
+}
+
+/** The times of a part as texts. */
+export interface EnteredPart {
+  from: string;
+  to: string;
 }
 
 /** A form to cut a recording. It works without scripts, which only fill in times. */
-export function editorPage({ event, lock, root, notice }: EditorPage): Html {
+export function editorPage({ event, lock, root, notice, refused }: EditorPage): Html {
   const title = event.title.trim() || 'Untitled';
   const fileOf = ({ id, filename }: EditorFile) =>
     `${root}editor/${encodeURIComponent(event.id)}/files/${id}/${filename}`;
@@ -60,9 +68,10 @@ export function editorPage({ event, lock, root, notice }: EditorPage): Html {
     html`<main>
 <header><img src="${raw(ICON)}" alt=""><h1>Cut <bdi>${title}</bdi></h1></header>
 ${notice === undefined ? '' : html`<p role="status">${notice}</p>`}
+${refused ? html`<p role="alert">${refused.reason}</p>` : ''}
 <div class="players">${event.tracks.map((track) => playerOf(track, fileOf))}</div>
 ${event.tracks.map(({ waveform }) => (waveform ? html`<img class="waveform" src="${fileOf(waveform)}" alt="">` : ''))}
-${event.isProcessed ? html`<p role="status">This recording is being processed. It can be cut when its workflow has finished.</p>` : cutForm(event, lock, root)}
+${event.isProcessed ? html`<p role="status">This recording is being processed. It can be cut when its workflow has finished.</p>` : cutForm(event, refused?.parts ?? keptParts(event), { lock, root })}
 </main>
 <script type="module" src="${root}editor-ui/cut-form.js"></script>`,
     { style: STYLE },
@@ -75,16 +84,24 @@ function playerOf({ media, poster, hasVideo, flavor }: EditorTrack, fileOf: (fil
   return html`<video controls preload="metadata" src="${fileOf(media)}"${poster ? html` poster="${fileOf(poster)}"` : ''} aria-label="${flavor}"></video>`;
 }
 
-function cutForm({ id, duration, segments, workflows }: EditableEvent, lock: string, root: string): Html {
+function keptParts({ segments, duration }: EditableEvent): EnteredPart[] {
   const kept = segments.filter(({ deleted }) => !deleted);
   const parts = kept.length > 0 ? kept : [{ start: 0, end: duration }];
-  const rows = [...parts, ...Array.from({ length: EMPTY_ROWS }, () => undefined)];
+  return parts.map(({ start, end }) => ({ from: formatClock(start), to: formatClock(end) }));
+}
+
+function cutForm(
+  { id, duration, workflows }: EditableEvent,
+  parts: readonly EnteredPart[],
+  { lock, root }: Pick<EditorPage, 'lock' | 'root'>,
+): Html {
+  const rows = [...parts, ...Array.from({ length: EMPTY_ROWS }, () => ({ from: '', to: '' }))];
   return html`<form method="post" action="${root}editor-ui" data-lock="${root}editor/${encodeURIComponent(id)}/lock">
 <input type="hidden" name="id" value="${id}"><input type="hidden" name="uuid" value="${lock}">
 <fieldset><legend><h2>Parts to keep</h2></legend>
 <p>The recording ends at ${formatClock(duration)}. Everything outside of these parts is deleted. Clear both times to remove a part.</p>
 ${rows.map(
-  (part, row) => html`<div class="part">${timeField(row, 'from', part?.start)}${timeField(row, 'to', part?.end)}</div>
+  (part, row) => html`<div class="part">${timeField(row, 'from', part.from)}${timeField(row, 'to', part.to)}</div>
 `,
 )}</fieldset>
 <div class="acts"><button class="quiet" name="action" value="save">Save</button>
@@ -97,9 +114,9 @@ ${
 </form>`;
 }
 
-function timeField(row: number, name: 'from' | 'to', ms: number | undefined): Html {
+function timeField(row: number, name: 'from' | 'to', value: string): Html {
   const word = name === 'from' ? 'From' : 'To';
-  return html`<span class="time"><label>${word} <input name="${name}" value="${ms === undefined ? '' : formatClock(ms)}" aria-label="${word}, part ${row + 1}" autocomplete="off"></label></span>`;
+  return html`<span class="time"><label>${word} <input name="${name}" value="${value}" aria-label="${word}, part ${row + 1}" autocomplete="off"></label></span>`;
 }
 
 /** The page after a cut was sent for processing. */
