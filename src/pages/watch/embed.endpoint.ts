@@ -22,13 +22,13 @@ main:has(.player) { max-width: none; padding: 0; }
 }
 `;
 
+/** Without `frame-ancestors`: even `*` excludes apps, whose pages have schemes such as `moodleappfs`. */
 const CONTENT_SECURITY_POLICY = pagePolicy(
   { style: EMBED_STYLE },
   "script-src 'self'",
   "img-src 'self' data:",
   "media-src 'self' blob:",
   "connect-src 'self'",
-  'frame-ancestors *',
 );
 
 /** Shows the player of a publication alone, for frames of other sites, to those whom the watch page admits. */
