@@ -29,6 +29,11 @@ import {
 } from './prepared-elements.ts';
 import { isCopy, storePlaylist, storeRenditions } from './rendition-elements.ts';
 
+/** As in x264, the fastest first. */
+const PRESETS: readonly string[] = [
+  ...['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow', 'placebo'],
+];
+
 /**
  * Makes the renditions of each track, as far as a cut keeps it: files that every browser plays, and a playlist of them.
  * Settings: `heights` (a list such as `1080,720,source`), `preset` and `crf`, as in x264; with `renditions: copy`, makes
@@ -165,12 +170,17 @@ function describe({ size, video, audio }: Delivery['renditions'][number]): strin
 /** @throws an error if a setting of the workflow is invalid */
 function settingsOf({ configuration, workflowConfiguration }: OperationContext): LadderSettings {
   const { preset, crf } = configuration;
+  const invalid = (message: string) => Object.assign(new Error(message), { permanent: true });
   const chosen = workflowConfiguration.heights || configuration.heights;
   const heights = chosen ? parseHeights(chosen) : USUAL_LADDER.heights;
   if (!heights) {
-    const message = `The setting "heights" must be a list of ${HEIGHTS.join(', ')} and "source", not "${chosen}".`;
-    throw Object.assign(new Error(message), { permanent: true });
+    throw invalid(`The setting "heights" must be a list of ${HEIGHTS.join(', ')} and "source", not "${chosen}".`);
   }
   const quality = { preset: preset || USUAL_QUALITY.preset, crf: crf ? Number(crf) : USUAL_QUALITY.crf };
+  if (!PRESETS.includes(quality.preset))
+    throw invalid(`The setting "preset" must be one of ${PRESETS.join(', ')}, not "${preset}".`);
+  // 0 is lossless, which the profile of browsers excludes.
+  if (!(quality.crf >= 1 && quality.crf <= 51))
+    throw invalid(`The setting "crf" must be a number from 1 to 51, not "${crf}".`);
   return { quality, heights };
 }

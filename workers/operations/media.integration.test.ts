@@ -213,6 +213,18 @@ describe('encode', () => {
     expect(await staged.execute()).toEqual([]);
   });
 
+  it.each([
+    ['preset', 'turbo'],
+    ['crf', 'low'],
+    ['crf', '0'],
+    ['heights', '721'],
+  ])('fails for good on the setting %s: %s, and names it', async (name, value) => {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip({ container: 'webm', seconds: 1 }) });
+    const message = expect.stringMatching(`^The setting "${name}" must be .*, not "${value}"\\.$`);
+    const failing = bench.perform(encode, eventId, { configuration: { [name]: value } });
+    await expect(failing).rejects.toMatchObject({ permanent: true, message });
+  });
+
   it('replaces what an earlier run prepared and leaves what is published', async () => {
     const eventId = await bench.addEvent({ 'presenter/source': await clip({ seconds: 1 }) });
     await perform(eventId, encode);
