@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { partsWithin } from '#platform/media/cutting.ts';
 import { type DeliveryOptions, deliver } from '#platform/media/encode-delivery.ts';
 import { ffmpegArguments } from '#platform/media/ffmpeg-command.ts';
+import { indexFile } from '#platform/media/fragment-index.ts';
 import { probe } from '#platform/media/probe.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
-import { markedClip, markedPictures, markedSound } from '../support/marked-clips.ts';
+import { markedClip, markedPictures, markedSound, WITHOUT_EDIT_LIST } from '../support/marked-clips.ts';
 import { boxes, packetHashes, processesWith } from '../support/media.ts';
 
 const tools = await testTools();
@@ -105,6 +106,51 @@ describe('a delivery', () => {
     expect(sound.map(({ second }) => second)).toEqual([0, 1, 3]);
     [0, 0.5, 0.75].forEach((from, i) => void expect(sound[i]?.from).toBeCloseTo(from, 1));
     expect(Math.abs(result.duration - 1750)).toBeLessThan(60);
+  });
+
+  it('shows its first picture from the start where the source begins with sound', async () => {
+    for (const [name, codec] of [
+      ['late-pictures.ts', 'libx264'],
+      ['late-pictures.mkv', 'mpeg4'],
+    ] as const) {
+      const path = await markedClip({ name, seconds: 4, only: 'gte(t,1.5)', video: ['-c:v', codec] });
+      const { target, plan } = await delivered(path);
+      expect(plan?.video?.copy).toBe(codec === 'libx264');
+      const [first, ...pictures] = await markedPictures(target, WITHOUT_EDIT_LIST);
+      expect(first?.time).toBeLessThan(0.2);
+      expect(pictures.map(({ number }) => number)).toEqual(Array.from({ length: 61 }, (_, i) => i + 39));
+      for (const { number, time } of pictures) expect(Math.abs(time - number / 25)).toBeLessThan(0.13);
+    }
+  });
+
+  it('begins with silence where the sound of the source begins late', async () => {
+    const audio = ['-c:a', 'aac', '-af', 'atrim=start=1.5'];
+    const { target, plan } = await delivered(await markedClip({ name: 'late-sound.mp4', seconds: 4, audio }));
+    expect([plan?.video?.copy, plan?.audio?.copy]).toEqual([true, false]);
+    const sound = await markedSound(target, WITHOUT_EDIT_LIST);
+    expect(sound.find(({ second }) => second === 2)?.from).toBeCloseTo(2, 1);
+  });
+
+  it.each([
+    ['mp4', 'libx264'],
+    ['mkv', 'mpeg4'],
+  ])('shows its last picture until the sound ends: %s', async (container, codec) => {
+    const video = ['-c:v', codec];
+    const path = await markedClip({ name: `slide.${container}`, seconds: 8, only: 'lt(t,3)', video });
+    const { target } = await delivered(path);
+    const { segments } = await indexFile(target);
+    expect(segments.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(8, 1);
+    const numbers = (await markedPictures(target)).map(({ number }) => number);
+    expect(numbers).toEqual([...Array(75).keys(), 74]);
+  });
+
+  it('shows none of the pictures that a file hides which was trimmed without encoding', async () => {
+    const whole = await markedClip({ name: 'whole.mp4', seconds: 5, video: ['-c:v', 'libx264', '-g', '250'] });
+    const trimmed = join(clipFolder(), 'trimmed.mp4');
+    await runTool(tools.ffmpeg, ['-v', 'error', '-ss', '2', '-i', whole, '-c', 'copy', '-y', trimmed], OPTIONS);
+    const { target } = await delivered(trimmed);
+    const [first] = await markedPictures(target, WITHOUT_EDIT_LIST);
+    expect(first?.number).toBe(50);
   });
 });
 

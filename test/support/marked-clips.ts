@@ -46,17 +46,23 @@ export async function markedClip(clip: MarkedClip): Promise<string> {
   return path;
 }
 
+/** Reads an MP4 as players of streams do. */
+export const WITHOUT_EDIT_LIST = ['-ignore_editlist', '1'];
+
 /** The numbers of the pictures of a marked recording and when they are shown, in seconds. */
-export async function markedPictures(path: string): Promise<{ number: number; time: number }[]> {
+export async function markedPictures(
+  path: string,
+  input: readonly string[] = [],
+): Promise<{ number: number; time: number }[]> {
   const { ffmpeg, ffprobe } = await testTools();
   const show = ['-select_streams', 'v:0', '-show_entries', 'frame=pkt_pts_time,pts_time', '-of', 'csv=p=0'];
-  const times = (await runTool(ffprobe, ['-v', 'error', ...show, path], LIMIT)).output
+  const times = (await runTool(ffprobe, ['-v', 'error', ...input, ...show, path], LIMIT)).output
     .toString()
     .split('\n')
     .map((line) => Number.parseFloat(line))
     .filter((time) => !Number.isNaN(time));
   const cells = ['-vf', `scale=${BITS + 1}:1:flags=area,format=gray`, '-vsync', '0', '-f', 'rawvideo'];
-  const decode = ['-v', 'error', '-i', path, '-map', '0:v:0', ...cells, 'pipe:1'];
+  const decode = ['-v', 'error', ...input, '-i', path, '-map', '0:v:0', ...cells, 'pipe:1'];
   const { output } = await runTool(ffmpeg, decode, LIMIT);
   return Array.from({ length: output.length / (BITS + 1) }, (_, i) => {
     const row = output.subarray(i * (BITS + 1), (i + 1) * (BITS + 1));
@@ -66,10 +72,13 @@ export async function markedPictures(path: string): Promise<{ number: number; ti
 }
 
 /** Which second of a marked recording is heard, in stretches of the result: `from` and `to` in seconds, of which codecs blur some. */
-export async function markedSound(path: string): Promise<{ second: number; from: number; to: number }[]> {
+export async function markedSound(
+  path: string,
+  input: readonly string[] = [],
+): Promise<{ second: number; from: number; to: number }[]> {
   const raw = ['-map', '0:a:0', '-af', 'aresample=async=1:first_pts=0', '-ac', '1', '-ar', String(RATE)];
   // A file may begin with a packet before time 0, by which the times of all streams would be shifted.
-  const decode = ['-v', 'error', '-copyts', '-i', path, ...raw, '-f', 's16le', 'pipe:1'];
+  const decode = ['-v', 'error', '-copyts', ...input, '-i', path, ...raw, '-f', 's16le', 'pipe:1'];
   const { output } = await runTool((await testTools()).ffmpeg, decode, LIMIT);
   const stretches: { second: number; from: number; to: number }[] = [];
   const readings = Math.floor(output.length / 2 / READING);

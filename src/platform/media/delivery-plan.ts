@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { cutSound } from './cut-filters.ts';
 import type { KeptPart } from './cutting.ts';
 import { pictureFilters, type Size } from './ffmpeg-command.ts';
+import type { StreamSpans } from './stream-spans.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
 /** The compression of pictures: constant quality; a lower `crf` is better. */
@@ -26,6 +27,8 @@ export interface Deliverable {
   /** The streams that a player would choose. */
   video: VideoStream | undefined;
   audio: AudioStream | undefined;
+  /** Undefined before the file is read. */
+  spans?: StreamSpans | undefined;
 }
 
 /** The kept parts of a recording, and the filters that keep their pictures. */

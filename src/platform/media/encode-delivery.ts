@@ -6,6 +6,7 @@ import { ffmpegArguments, type Output, recordingInput } from './ffmpeg-command.t
 import { type Ladder, type LadderSettings, planLadder, type Rendition } from './ladder.ts';
 import { PacketProgress, readPictureTimes } from './packets.ts';
 import type { MediaInfo } from './probe.ts';
+import { beginsLate, picturesEndEarly } from './stream-spans.ts';
 import type { MediaTools } from './tools/locate-tools.ts';
 import { MediaFailure } from './tools/media-failure.ts';
 import { watched } from './tools/output-watch.ts';
@@ -17,6 +18,8 @@ const SLACK_BYTES = 64 * 2 ** 20;
 const READ_ON_MS = 1000;
 /** Streaming must be able to start again so often; pictures with fewer key frames are encoded. */
 const MAX_KEYFRAME_SECONDS = 10;
+/** In seconds. Files that were trimmed without encoding hide what lies between a key frame and their beginning. */
+const MAX_HIDDEN_SECONDS = 0.05;
 /** The progress of all renditions when the best one has been copied. */
 const COPIED_SHARE = 0.1;
 
@@ -48,7 +51,8 @@ export interface Delivery extends Ladder {
 /**
  * Copies the streams of a recording to a file that browsers play, as the best rendition.
  *
- * @returns undefined if browsers cannot play them, or if key frames are too far apart for streaming
+ * @returns undefined if browsers cannot play them, if key frames are too far apart for streaming, or if the file hides
+ *   pictures at its beginning, which players of streams would show
  * @throws {MediaFailure}
  */
 export async function deliverCopy(
@@ -60,8 +64,8 @@ export async function deliverCopy(
   const renditions = ladder.renditions.slice(0, 1);
   if (options.parts || !isCopied(renditions[0])) return undefined;
   try {
-    const keyframeSeconds = await runPlan(tools, info, { ...ladder, renditions }, options);
-    if (info.video && keyframeSeconds > MAX_KEYFRAME_SECONDS) return undefined;
+    const { keyframeSeconds, hiddenSeconds } = await runPlan(tools, info, { ...ladder, renditions }, options);
+    if (info.video && (keyframeSeconds > MAX_KEYFRAME_SECONDS || hiddenSeconds > MAX_HIDDEN_SECONDS)) return undefined;
     return deliveryOf({ ...ladder, renditions }, options.folder);
   } catch (error) {
     if (!(error instanceof MediaFailure) || !error.permanent) throw error;
@@ -71,7 +75,8 @@ export async function deliverCopy(
 
 /**
  * Makes all renditions of a recording, as files that browsers play, stream and seek in. Copies the best one if that is
- * possible, and decodes the source once for all other renditions. A cut is always encoded, in one pass from the source.
+ * possible, and decodes the source once for all other renditions. A cut is always encoded, in one pass from the source;
+ * so is a recording whose pictures end early, as a cut that keeps all of it: that shows the last picture to the end.
  *
  * @param options.hasCopy true if `deliverCopy` has already made the best rendition
  * @throws {MediaFailure}
@@ -81,14 +86,21 @@ export async function deliver(
   info: MediaInfo,
   options: DeliveryOptions & { hasCopy?: boolean },
 ): Promise<Delivery> {
-  const { parts, settings, onProgress, hasCopy = false } = options;
+  const { settings, onProgress, hasCopy = false } = options;
+  const parts = options.parts ?? (picturesEndEarly(info) ? [{ begin: 0, end: info.duration }] : undefined);
   if (parts) {
     const cut = { parts, pictureFilters: await cutPictures(tools, info, parts, options) };
     return encode(tools, readFor(info, parts), planLadder(info, settings, true, cut), options);
   }
-  const copying = { ...options, onProgress: (fraction: number) => onProgress(fraction * COPIED_SHARE) };
+  let done = 0;
+  const copying = {
+    ...options,
+    onProgress: (fraction: number) => {
+      done = fraction * COPIED_SHARE;
+      onProgress(done);
+    },
+  };
   const copy = hasCopy ? undefined : await deliverCopy(tools, info, copying);
-  const done = copy ? COPIED_SHARE : 0;
   const encoding = { ...options, onProgress: (fraction: number) => onProgress(done + fraction * (1 - done)) };
   const ladderOf = (encodeAll: boolean) => {
     const ladder = planLadder(info, settings, encodeAll);
@@ -134,14 +146,15 @@ async function cutPictures(
   return pictures.filters();
 }
 
-/** Makes renditions in one run. @returns the longest time between key frames of what was read, in seconds */
+/** Makes renditions in one run. @returns facts of what was read */
 async function runPlan(
   tools: MediaTools,
   info: MediaInfo,
   { format, renditions }: Ladder,
   options: DeliveryOptions,
-): Promise<number> {
-  const files = renditions.map((rendition) => outputOf(rendition, format, options.folder));
+): Promise<Pick<PacketProgress, 'keyframeSeconds' | 'hiddenSeconds'>> {
+  const start = startOptions(info, options.parts);
+  const files = renditions.map((rendition) => outputOf(rendition, format, options.folder, start));
   const streams = renditions.flatMap(streamsOf);
   const packets = (info.video ?? info.audio)?.frameCount ?? null;
   const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
@@ -156,14 +169,22 @@ async function runPlan(
       onOutput: (chunk) => progress.lines.add(chunk),
     }),
   );
-  return progress.keyframeSeconds;
+  return progress;
 }
 
 export function streamsOf({ video, audio }: Rendition): StreamPlan[] {
   return [video, audio].filter((stream) => stream !== undefined);
 }
 
-function outputOf(rendition: Rendition, format: Ladder['format'], folder: string): Output {
+/**
+ * Returns the options that make pictures begin with the sound. Players of streams ignore edit lists, by which a file says
+ * that a stream begins later. Without one, ffmpeg shows the first picture from the start.
+ */
+export function startOptions({ spans }: Pick<MediaInfo, 'spans'>, parts?: readonly KeptPart[]): string[] {
+  return beginsLate(spans?.video, (parts?.[0]?.begin ?? 0) / 1000) ? ['-use_editlist', '0'] : [];
+}
+
+function outputOf(rendition: Rendition, format: Ladder['format'], folder: string, start: readonly string[]): Output {
   const streams = streamsOf(rendition);
   const longest = rendition.video ? rendition.video.copy && LONGEST_FRAGMENT.copied : LONGEST_FRAGMENT.sound;
   return {
@@ -171,7 +192,7 @@ function outputOf(rendition: Rendition, format: Ladder['format'], folder: string
     options: [
       ...streams.flatMap(({ index }) => ['-map', `0:${index}`]),
       ...streams.flatMap((stream) => stream.options),
-      ...['-max_muxing_queue_size', '4096', ...FRAGMENTED, ...(longest ? ['-frag_duration', longest] : [])],
+      ...['-max_muxing_queue_size', '4096', ...FRAGMENTED, ...start, ...(longest ? ['-frag_duration', longest] : [])],
       ...['-f', format],
     ],
   };

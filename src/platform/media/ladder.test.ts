@@ -32,6 +32,15 @@ describe('a ladder', () => {
     expect(copied('720,360')).toEqual([false, false]);
   });
 
+  it('encodes sound that begins later than the pictures', () => {
+    const copied = (begin: number) => {
+      const spans = { video: { begin: 0, end: 60 }, audio: { begin, end: 60 } };
+      const info = { recording: { demuxer: 'mov' }, video: VIDEO, audio: AUDIO, spans };
+      return planLadder(info, USUAL_LADDER).renditions[0]?.audio?.copy;
+    };
+    expect([0.04, 0.7].map(copied)).toEqual([true, false]);
+  });
+
   it('fits lower renditions for slow lines into 1 Mbit/s, but not the best of a small source', () => {
     const rates = (video: Partial<VideoStream>, heights?: string) =>
       ladder({ codec: 'vp9', ...video }, heights).map((rendition) => rendition.video?.bitRate ?? 0);

@@ -8,6 +8,7 @@ import {
   type VideoQuality,
 } from './delivery-plan.ts';
 import { fitInto, type Size } from './ffmpeg-command.ts';
+import { beginsLate, picturesEndEarly } from './stream-spans.ts';
 import type { VideoStream } from './streams.ts';
 
 /** The heights that a site or a client may choose, in pixels of the shorter side of the picture. */
@@ -73,17 +74,20 @@ export function planLadder(
   encodeAll = false,
   cut?: Cut,
 ): Ladder {
-  const { video, audio } = info;
-  const how = { canCopy: !encodeAll && !cut, demuxer: info.recording.demuxer, cut };
+  const { video, audio, spans } = info;
+  const canCopy = !encodeAll && !cut && !picturesEndEarly(info);
+  const how = { canCopy, demuxer: info.recording.demuxer, cut };
   if (video) {
+    // Players ignore that the sound of a stream begins later than the pictures. The encoder begins with silence.
+    const sound = audio && planSound(audio, { ...how, canCopy: canCopy && !beginsLate(spans?.audio) });
     const renditions = sizesOf(video, heights).map((size, rank) => ({
       ...{ rank, size },
       video: planVideo(video, quality, size, {
         ...how,
-        canCopy: how.canCopy && rank === 0 && isWhole(video, size),
+        canCopy: canCopy && rank === 0 && isWhole(video, size),
         maxBitRate: rank > 0 && shortOf(size) <= SLOW_LINE.height ? SLOW_LINE.maxBitRate : undefined,
       }),
-      audio: audio && planSound(audio, how),
+      audio: sound,
     }));
     return { format: 'mp4', mediatype: 'video/mp4', extension: 'mp4', renditions };
   }
@@ -91,7 +95,7 @@ export function planLadder(
   const renditions = rates.map((bitRate, rank) => ({
     ...{ rank, size: undefined },
     video: undefined,
-    audio: audio && planSound(audio, { ...how, canCopy: how.canCopy && rank === 0, bitRate }),
+    audio: audio && planSound(audio, { ...how, canCopy: canCopy && rank === 0, bitRate }),
   }));
   return { format: 'ipod', mediatype: 'audio/mp4', extension: 'm4a', renditions };
 }

@@ -70,6 +70,7 @@ export class PacketProgress {
   readonly lines: Lines;
   #keyframe: number | undefined;
   #keyframeSeconds = 0;
+  #earliest = 0;
 
   constructor({ duration, packets }: { duration: number; packets: number | null }, report: (fraction: number) => void) {
     let start: number | undefined;
@@ -79,6 +80,7 @@ export class PacketProgress {
       start ??= seconds;
       const fraction = packets ? count / packets : ((seconds - start) * 1000) / duration;
       if (Number.isFinite(fraction)) report(Math.min(ALL_READ, Math.max(0, fraction)));
+      this.#earliest = Math.min(this.#earliest, shown);
       this.#keyframeSeconds = Math.max(this.#keyframeSeconds, shown - (this.#keyframe ?? shown));
       if (isKeyframe) this.#keyframe = shown;
     });
@@ -87,6 +89,11 @@ export class PacketProgress {
   /** The longest time from a key frame to the next one or to the end, in seconds. */
   get keyframeSeconds(): number {
     return this.#keyframeSeconds;
+  }
+
+  /** The seconds by which the first packet comes before the start, as those that an edit list hides. */
+  get hiddenSeconds(): number {
+    return -this.#earliest;
   }
 }
 
@@ -157,6 +164,8 @@ export class PacketTimeline {
       duration: extents.length > 0 ? Math.max(0, Math.round((end - first) * 1000)) : null,
       /** Packets by stream. */
       packets: new Map([...this.#extents].map(([index, { packets }]) => [index, packets])),
+      /** The seconds from the first packet of a stream to its last one. */
+      lengths: new Map([...this.#extents].map(([index, { first, last }]) => [index, Math.max(0, last - first)])),
     };
   }
 

@@ -3,6 +3,7 @@ import { isPlayable } from './delivery-plan.ts';
 import { safeguards } from './ffmpeg-command.ts';
 import { type Scan, scanPackets } from './packets.ts';
 import { type Recording, recognize } from './recording.ts';
+import { type Span, type StreamSpans, spanOf } from './stream-spans.ts';
 import {
   type AudioStream,
   isEncrypted,
@@ -45,6 +46,7 @@ export interface MediaInfo {
   start: number;
   /** The unit of the times of the sound, in seconds. */
   soundTick: number | null;
+  spans?: StreamSpans;
 }
 
 /** `timeLimitMs` applies to each run of a tool, with a generous default. */
@@ -78,6 +80,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const scan = indexed ? undefined : await scanPackets(tools, recording, indexes, limits);
   if (scan?.duration === null) throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
   const found = summary(scan ? streams.map((stream) => counted(stream, scan)) : streams);
+  const spans = { video: spanOf(report, found.video?.index), audio: spanOf(report, found.audio?.index) };
   return {
     recording,
     duration: scan?.duration ?? Math.round(declared),
@@ -86,6 +89,9 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     indexed,
     start: Number(report.format?.start_time ?? 0) || 0,
     soundTick: tickOf(report, found.audio?.index),
+    spans: scan
+      ? { video: measured(spans.video, found.video, scan), audio: measured(spans.audio, found.audio, scan) }
+      : spans,
   };
 }
 
@@ -109,7 +115,8 @@ export async function countFrames(
   });
   if (!scan?.packets.get(index)) return info;
   const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
-  return { ...info, ...summary(streams) };
+  const spans = info.spans && { ...info.spans, video: measured(info.spans.video, info.video, scan) };
+  return { ...info, ...summary(streams), ...(spans && { spans }) };
 }
 
 function isSteady({ frameRate, peakFrameRate }: VideoStream): boolean {
@@ -153,6 +160,12 @@ function reportOf(output: Buffer): Report {
 function summary(streams: MediaStream[]) {
   const { video, audio } = playedStreams(streams);
   return { streams, video, audio, hasVideo: video !== undefined, hasAudio: audio !== undefined };
+}
+
+/** Ends the span of a stream with its last packet, which may be shown for long. */
+function measured(span: Span, stream: MediaStream | undefined, { lengths }: Scan): Span {
+  const length = lengths.get(stream?.index ?? -1);
+  return length === undefined ? span : { ...span, end: span.begin + length };
 }
 
 /**

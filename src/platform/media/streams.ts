@@ -23,6 +23,8 @@ const StreamReport = z.object({
   avg_frame_rate: text,
   time_base: text,
   nb_frames: text,
+  start_time: text,
+  duration: text,
   bit_rate: text,
   channels: z.number().optional(),
   sample_rate: text,

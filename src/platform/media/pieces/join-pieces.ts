@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Delivery, FRAGMENTED, pathOf } from '../encode-delivery.ts';
+import { type Delivery, FRAGMENTED, pathOf, startOptions } from '../encode-delivery.ts';
 import { ffmpegArguments, type Input } from '../ffmpeg-command.ts';
 import { indexFile } from '../fragment-index.ts';
 import type { MediaTools } from '../tools/locate-tools.ts';
@@ -53,7 +53,16 @@ export async function joinPieces(
       ...(audio ? [{ path: sound, options: ['-protocol_whitelist', 'file', '-f', 'mov'] }] : []),
     ];
     const maps = ['-map', '0:v', ...(audio ? ['-map', '1:a'] : [])];
-    const copy = ['-c', 'copy', '-tag:v', 'avc1', '-max_muxing_queue_size', '4096', ...FRAGMENTED];
+    const copy = [
+      '-c',
+      'copy',
+      '-tag:v',
+      'avc1',
+      '-max_muxing_queue_size',
+      '4096',
+      ...FRAGMENTED,
+      ...startOptions(work.source),
+    ];
     await run(inputs, path, [...maps, ...copy, '-f', ladder.format]);
     const expected = files.reduce((sum, { packets }) => sum + packets, 0);
     const { frames } = await indexFile(path);

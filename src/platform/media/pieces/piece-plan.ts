@@ -2,6 +2,7 @@ import { deliveryRate } from '../delivery-plan.ts';
 import { isCopied } from '../encode-delivery.ts';
 import { type Ladder, type LadderSettings, planLadder } from '../ladder.ts';
 import type { MediaInfo } from '../probe.ts';
+import { picturesEndEarly } from '../stream-spans.ts';
 import { type Inspected, workOf } from '../workload.ts';
 
 /** The renditions to encode of a recording. */
@@ -72,6 +73,7 @@ export function planPieces(work: PictureWork, { seconds, leastWork = LEAST_WORK 
   if (renditions.length === 0) return { whole: 'nothing is encoded' };
   if (renditions.some(isCopied)) return { whole: 'its best rendition is copied' };
   if (!indexed) return { whole: NO_INDEX };
+  if (picturesEndEarly(source)) return { whole: 'its pictures end before its sound' };
   if (audio && (soundTick === null || soundTick < FINEST_TICK)) return { whole: 'the times of its sound are too fine' };
   const total = duration / 1000;
   const length = seconds ?? (total > LONG_SECONDS ? LONG_PIECE_SECONDS : PIECE_SECONDS);
