@@ -1,3 +1,5 @@
+import { OLD_PLAYERS } from '../watch/old-players.ts';
+
 /** The page that a launch leads to: a path of this server, or what a page of the reference shows. */
 export type LaunchTarget = { path: string } | { recording: string } | { list: { series: string | undefined } };
 
@@ -7,8 +9,7 @@ export const LTI = '/lti';
 /** Pages of this server that launches may lead to. */
 const OWN = /^\/(?:(?:watch|embed)\/[^/]+|upload|studio(?:\/.*)?|editor-ui\/index\.html)$/;
 /** Players of the reference, which take the event as a parameter. */
-const PLAYERS =
-  /^\/(?:ltitools\/player|paella[78]?\/ui|engage\/theodul\/ui|engage\/ui)\/(?:index|watch|embed|core)\.html$/;
+const PLAYERS = ['/ltitools/player/index.html', ...OLD_PLAYERS];
 /** Pages of the reference with lists of recordings, and the addresses of launches that name no page. */
 const LISTS =
   /^\/(?:ltitools(?:\/(?:series\/)?(?:index\.html)?)?|engage\/ui\/?(?:index\.html)?|lti(?:\/(?:launch|series)?)?)?$/;
@@ -35,7 +36,7 @@ export function launchTarget(
   const subtool = path === '/ltitools' || path === '/ltitools/index.html' ? query.get('subtool') : null;
   const played = /^\/play\/([^/]+)$/.exec(path)?.[1];
   if (played !== undefined) return { recording: decodeURIComponent(played) };
-  if (PLAYERS.test(path) || subtool === 'player' || (isLaunch(path) && query.has('id'))) {
+  if (PLAYERS.includes(path) || subtool === 'player' || (isLaunch(path) && query.has('id'))) {
     const id = query.get('id');
     return id ? { recording: id } : undefined;
   }

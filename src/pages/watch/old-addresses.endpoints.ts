@@ -7,25 +7,15 @@ import { defineEndpoint, type Endpoint } from '#platform/http/endpoint/endpoint.
 import { DEFAULT_CHANNEL, INTERNAL_CHANNEL, watchUrl } from '#publications/publication.ts';
 import { redirectToSignIn } from '../sign-in/sign-in-page.ts';
 import { parseTime, withStartTime } from './browser/start-time.js';
+import { OLD_PLAYERS } from './old-players.ts';
 import { isFramed, pageHeaders, type RecordingServices } from './open-recording.ts';
 import { STYLE } from './watch-style.ts';
 
 const POLICY = pagePolicy({ style: STYLE });
 const redirect = redirectToSignIn();
 
-/** The addresses of players of Opencast, with the event in the query. */
-const PLAYERS = [
-  '/paella8/ui/watch.html',
-  '/paella7/ui/watch.html',
-  '/paella/ui/watch.html',
-  '/paella/ui/embed.html',
-  '/engage/theodul/ui/core.html',
-  '/engage/ui/watch.html',
-  '/engage/ui/embed.html',
-];
-
 /** The first folders of the addresses. */
-export const OLD_FOLDERS = ['/play', '/paella8', '/paella7', '/paella', '/engage'];
+export const OLD_FOLDERS = ['/play', ...new Set(OLD_PLAYERS.map((path) => path.slice(0, path.indexOf('/', 1))))];
 
 /** Addresses of events in mails and courses, which lead to the watch page. */
 export const oldAddresses: readonly Endpoint<RecordingServices>[] = [
@@ -35,7 +25,7 @@ export const oldAddresses: readonly Endpoint<RecordingServices>[] = [
     access: 'public',
     handle: ({ c, params }, services: RecordingServices) => openEvent(c, params.event_id, services),
   }),
-  ...PLAYERS.map((path) =>
+  ...OLD_PLAYERS.map((path) =>
     defineEndpoint({
       method: 'get',
       path,
