@@ -8,6 +8,7 @@ const EXPIRY_SECONDS = 300;
 export const REFRESH_MS = 60_000;
 const UUID = /^[A-Za-z0-9-]{1,100}$/;
 
+/** The expiry of a lock whose user has sent the recording for processing. */
 const FINISHED = sql`timestamptz '-infinity'`;
 const isFinished = sql<boolean>`editor_locks.expires_at = ${FINISHED}`;
 const isHeld = sql<boolean>`editor_locks.expires_at > now()`;

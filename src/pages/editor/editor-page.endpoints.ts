@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { EVERY_ACCOUNT } from '#access/roles/api-roles.ts';
 import { openEvent } from '#editing/editable-event.ts';
-import { ownLock, parseLockId, releaseLock, takeLock } from '#editing/editor-locks.ts';
+import { ownLock, parseLockId, takeLock } from '#editing/editor-locks.ts';
 import { type EditingServices, saveEvent } from '#editing/save-event.ts';
 import type { Segment } from '#editing/segments.ts';
 import { Assets, browserModules } from '#platform/http/answer/asset.ts';
@@ -80,14 +80,13 @@ export const saveCut = defineEndpoint({
       await takeLock(database, held);
       await saveEvent(eventId, { ...unchanged, segments, workflow: chosen }, { principal, requestId }, services);
     } catch (error) {
-      if (!(error instanceof HttpError)) throw error;
+      if (!(error instanceof HttpError) || error.status >= 500) throw error;
       // Going back would lose what was entered.
       const refused = { reason: error.message, parts };
       const page = editorPage({ event, lock: held.uuid, root: rootFrom(c), notice: undefined, refused });
       return c.html(page, error.status, EDITOR_PAGE_HEADERS);
     }
     if (chosen === undefined) return leadBack(c, eventId);
-    await releaseLock(database, held);
     return c.html(processingPage(event.title), 200, EDITOR_PAGE_HEADERS);
   },
 });
