@@ -237,7 +237,7 @@ with zipfile.ZipFile(sys.stdout.buffer, 'w', int(method)) as archive:
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const held = () => {
-      // The first one only lets go of them; their sizes are taken off by the second.
+      // The first collection frees buffers; their sizes are subtracted in the second one.
       collect();
       collect();
       return process.memoryUsage().arrayBuffers;

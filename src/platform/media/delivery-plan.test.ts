@@ -22,6 +22,7 @@ function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | 
     indexed: true,
     start: 0,
     soundTick: 1 / 48_000,
+    spans: { video: { begin: 0, end: null }, audio: { begin: 0, end: null } },
   };
   const { renditions, ...ladder } = planLadder(info, { quality: QUALITY, heights: ['source'] });
   const { video: pictures, audio: sound } = renditions[0] ?? {};

@@ -181,7 +181,7 @@ export function streamsOf({ video, audio }: Rendition): StreamPlan[] {
  * that a stream begins later. Without one, ffmpeg shows the first picture from the start.
  */
 export function startOptions({ spans }: Pick<MediaInfo, 'spans'>, parts?: readonly KeptPart[]): string[] {
-  return beginsLate(spans?.video, (parts?.[0]?.begin ?? 0) / 1000) ? ['-use_editlist', '0'] : [];
+  return beginsLate(spans.video, (parts?.[0]?.begin ?? 0) / 1000) ? ['-use_editlist', '0'] : [];
 }
 
 function outputOf(rendition: Rendition, format: Ladder['format'], folder: string, start: readonly string[]): Output {

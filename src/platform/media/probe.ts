@@ -46,7 +46,7 @@ export interface MediaInfo {
   start: number;
   /** The unit of the times of the sound, in seconds. */
   soundTick: number | null;
-  spans?: StreamSpans;
+  spans: StreamSpans;
 }
 
 /** `timeLimitMs` applies to each run of a tool, with a generous default. */
@@ -115,8 +115,8 @@ export async function countFrames(
   });
   if (!scan?.packets.get(index)) return info;
   const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
-  const spans = info.spans && { ...info.spans, video: measured(info.spans.video, info.video, scan) };
-  return { ...info, ...summary(streams), ...(spans && { spans }) };
+  const spans = { ...info.spans, video: measured(info.spans.video, info.video, scan) };
+  return { ...info, ...summary(streams), spans };
 }
 
 function isSteady({ frameRate, peakFrameRate }: VideoStream): boolean {

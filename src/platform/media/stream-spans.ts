@@ -38,7 +38,7 @@ export function spanOf({ format, streams }: Report, index: number | undefined): 
   return { begin, end: Number.isFinite(end) ? end : null };
 }
 
-/** Returns true if a stream begins noticeably later than its recording, or its kept part. @param from in seconds */
+/** Returns true if a stream begins noticeably later than `from`, in seconds after the start of its recording. */
 export function beginsLate(span: Span | undefined, from = 0): boolean {
   return span !== undefined && span.begin - from > LATE_SECONDS;
 }

@@ -53,17 +53,8 @@ export async function joinPieces(
       ...(audio ? [{ path: sound, options: ['-protocol_whitelist', 'file', '-f', 'mov'] }] : []),
     ];
     const maps = ['-map', '0:v', ...(audio ? ['-map', '1:a'] : [])];
-    const copy = [
-      '-c',
-      'copy',
-      '-tag:v',
-      'avc1',
-      '-max_muxing_queue_size',
-      '4096',
-      ...FRAGMENTED,
-      ...startOptions(work.source),
-    ];
-    await run(inputs, path, [...maps, ...copy, '-f', ladder.format]);
+    const copy = ['-c', 'copy', '-tag:v', 'avc1', '-max_muxing_queue_size', '4096'];
+    await run(inputs, path, [...maps, ...copy, ...FRAGMENTED, ...startOptions(work.source), '-f', ladder.format]);
     const expected = files.reduce((sum, { packets }) => sum + packets, 0);
     const { frames } = await indexFile(path);
     if (frames !== expected) throw new PiecesUnfit(`${frames} of ${expected} pictures could be joined.`);
