@@ -50,7 +50,7 @@ describe('a workspace', () => {
 
   /** The same objects as in a bucket: no tool can read them in place. */
   const remote = (changes: Partial<ObjectStorage> = {}) =>
-    storageWith(storage, { localPath: () => undefined, ...changes });
+    storageWith(storage, { localPath: () => undefined, link: async () => false, ...changes });
 
   const ledger = async () => {
     const rows = await db.database.selectFrom('staging').select('object_key').execute();

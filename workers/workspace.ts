@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,7 +8,7 @@ import type { Database, Transaction } from '#platform/database/kysely.ts';
 import { retryWhileDown } from '#platform/database/retry.ts';
 import { watched } from '#platform/media/tools/output-watch.ts';
 import { ObjectNotFound, type ObjectStorage, StorageRefused } from '#platform/storage/object-storage.ts';
-import { putMeasured } from '#platform/storage/put-measured.ts';
+import { putFile } from '#platform/storage/put-measured.ts';
 import { RangeReader } from '#platform/storage/range-reader.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
 import type { StagingExpired } from '#platform/storage/staging-sweep.ts';
@@ -46,7 +46,6 @@ export interface WorkspaceOptions {
   onRecovered?: () => void;
 }
 
-const READ_BYTES = 256 * 1024;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Several of these fit into `ABANDONED_MS`. */
@@ -175,12 +174,10 @@ export class Workspace implements Pick<OperationContext, 'folder' | 'signal' | '
     const stage = () => staging.stage('element', onLost);
     const objectKey = await (onWait ? retryWhileDown({ signal, onWait }, stage) : stage());
     this.#staged.push(objectKey);
-    const file = createReadStream(path, { highWaterMark: READ_BYTES });
     const onDoubt = () => staging.doubt(objectKey);
     try {
       const options = { mediatype, expectedBytes, signal, onDoubt };
-      const { size, sha256 } = await this.#orFault(putMeasured(storage, objectKey, file, options));
-      return { objectKey, size, sha256 };
+      return { objectKey, ...(await this.#orFault(putFile(storage, objectKey, path, options))) };
     } catch (error) {
       this.#staged.splice(this.#staged.indexOf(objectKey), 1);
       await staging.discard([objectKey]);

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -10,8 +11,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { folderPlace } from '#platform/storage/folder.ts';
 import { objectKey } from '#platform/storage/object-keys.ts';
 import { ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
+import { putFile } from '#platform/storage/put-measured.ts';
 import { BreakableS3 } from '../support/breakable-s3.ts';
-import { bytes, source } from '../support/bytes.ts';
+import { bytes, sha256, source } from '../support/bytes.ts';
 import { describeStorage } from '../support/storage-contract.ts';
 import { storages } from '../support/storages.ts';
 
@@ -87,6 +89,31 @@ describe('a folder', () => {
     await truncate(join(dataDir, 'objects', '.unfinished', key.replaceAll('/', '_')), MIB);
     const appending = storage.append(object, 2 * MIB, source(bytes(MIB)), options);
     await expect(appending).rejects.toThrow(ObjectNotFound);
+  });
+
+  test('takes a file that has no other name without a copy, and nothing else', async () => {
+    const at = (name: string) => join(dataDir, name);
+    await writeFile(at('result'), bytes(1000));
+    const stored = await putFile(storage, key, at('result'), video);
+    expect(stored).toEqual({ size: 1000, sha256: sha256(bytes(1000)) });
+    const inode = async (path: string) => (await stat(path)).ino;
+    expect(await inode(storage.localPath(key) ?? '')).toBe(await inode(at('result')));
+    await symlink(at('result'), at('link'));
+    for (const other of ['result', 'link']) {
+      const copy = objectKey('element');
+      expect(await putFile(storage, copy, at(other), video)).toEqual(stored);
+      expect(await inode(storage.localPath(copy) ?? '')).not.toBe(await inode(at('result')));
+    }
+    expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
+  });
+
+  test('copies a file of another disk', { skip: !existsSync('/dev/shm') }, async () => {
+    const folder = await mkdtemp('/dev/shm/inlet-');
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'result'), bytes(1000));
+    const stored = await putFile(storage, key, join(folder, 'result'), video);
+    expect(stored).toEqual({ size: 1000, sha256: sha256(bytes(1000)) });
+    expect(await readFile(storage.localPath(key) ?? '')).toEqual(bytes(1000));
   });
 
   test('that is gone fails a check', async () => {

@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
 import { assertPlausible } from '#platform/media/workload.ts';
+import { measureFile } from '#platform/storage/put-measured.ts';
 import type { Operation } from './operation.ts';
 import { type SourceTrack, sourceTracks } from './prepared-elements.ts';
-
-const READ_BYTES = 2 ** 20;
 
 /** Inspects the streams of each track and the duration of the event. */
 export const inspect: Operation = {
@@ -26,7 +22,8 @@ export const inspect: Operation = {
       const line = { track: track.id, flavor: track.flavor, duration: info.duration };
       log.info(line, 'track inspected');
       if (warnings.length > 0) log.warn({ ...line, warnings }, 'the track may be incomplete');
-      found.push({ track, info, sha256: track.sha256 ?? (await sha256Of(path, signal)) });
+      // Tracks uploaded in several requests have no checksum yet.
+      found.push({ track, info, sha256: track.sha256 ?? (await measureFile(path, signal)).sha256 });
       progress(found.length / tracks.length);
     }
     return async (trx) => {
@@ -52,10 +49,3 @@ export const inspect: Operation = {
     };
   },
 };
-
-/** Tracks uploaded in several requests have no checksum yet. */
-async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: READ_BYTES }), hash, { signal });
-  return hash.digest('hex');
-}

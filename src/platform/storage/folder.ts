@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type Dirent, type Stats } from 'node:fs';
-import { access, mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, link, lstat, mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { syncFolder, writeDurably, writeSynced } from './durable-file.ts';
+import { syncFile, syncFolder, writeDurably, writeSynced } from './durable-file.ts';
 import { isObjectKey, requireObjectKey } from './object-keys.ts';
 import {
   type AppendOptions,
@@ -32,6 +32,8 @@ const ABSENT: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ELOOP'];
 /** A file system creates it in its root, readable by root only. */
 const RECOVERED = 'lost+found';
 const KIND = /^[a-z]+$/;
+/** Another file system, one without links, or a file that has as many links as it may. */
+const NO_LINKS: readonly (string | undefined)[] = ['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
 /** Objects as files in one folder, each under its key. A file appears complete and durable, or not at all. */
 export class FolderStorage implements ObjectStorage {
@@ -61,6 +63,23 @@ export class FolderStorage implements ObjectStorage {
         throw error;
       }
     });
+  }
+
+  async link(key: string, path: string): Promise<boolean> {
+    const unfinished = this.#unfinishedPath(key);
+    // A file with another name could change there, and a link could lead anywhere.
+    const found = await lstat(path);
+    if (!found.isFile() || found.nlink > 1) return false;
+    try {
+      await link(path, unfinished);
+      await syncFile(unfinished);
+      await this.#finish(unfinished, this.localPath(key));
+      return true;
+    } catch (error) {
+      await this.remove([key]);
+      if (NO_LINKS.includes((error as NodeJS.ErrnoException).code)) return false;
+      throw storageRefused(error);
+    }
   }
 
   async begin(key: string): Promise<string> {

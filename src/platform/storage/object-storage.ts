@@ -96,6 +96,13 @@ export interface ObjectStorage {
    */
   put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<void>;
   /**
+   * Stores a file without copying it; the file stays, and must not change afterwards.
+   *
+   * @returns false if that is impossible, as in another file system
+   * @throws {StorageRefused}
+   */
+  link(key: string, path: string): Promise<boolean>;
+  /**
    * Begins an object that arrives in pieces; it is `unfinished` until it is complete.
    *
    * @returns the handle for `append` and `complete`; at most 2,000 characters

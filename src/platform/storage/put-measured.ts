@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ObjectStorage, PutOptions } from './object-storage.ts';
 import { beginSha256 } from './thread/storage-thread.ts';
 
@@ -34,4 +37,28 @@ export async function putMeasured(
     throw error;
   }
   return { size, sha256: await sum.digest(), head: Buffer.concat(head) };
+}
+
+const READ_BYTES = 2 ** 20;
+
+/** Stores a file, which must not change afterwards, and measures it. @throws as `ObjectStorage.put`, or reading the file */
+export async function putFile(
+  storage: ObjectStorage,
+  key: string,
+  path: string,
+  options: Omit<PutOptions, 'onBytes'>,
+): Promise<{ size: number; sha256: string }> {
+  const { signal } = options;
+  if (await storage.link(key, path)) return measureFile(path, signal);
+  const file = createReadStream(path, { highWaterMark: READ_BYTES });
+  const { size, sha256 } = await putMeasured(storage, key, file, options);
+  return { size, sha256 };
+}
+
+/** Returns the size of a file and its SHA-256 in hexadecimal. */
+export async function measureFile(path: string, signal?: AbortSignal): Promise<{ size: number; sha256: string }> {
+  const file = createReadStream(path, { highWaterMark: READ_BYTES });
+  const hash = createHash('sha256');
+  await pipeline(file, hash, { signal });
+  return { size: file.bytesRead, sha256: hash.digest('hex') };
 }

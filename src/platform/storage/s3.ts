@@ -174,6 +174,10 @@ export class S3Storage implements ObjectStorage {
     requireObjectKey(key);
   }
 
+  async link(): Promise<boolean> {
+    return false;
+  }
+
   async requireRoom(): Promise<void> {}
 
   async check(signal?: AbortSignal): Promise<void> {
