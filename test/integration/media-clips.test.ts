@@ -5,10 +5,16 @@ import { partsWithin } from '#platform/media/cutting.ts';
 import { type DeliveryOptions, deliver } from '#platform/media/encode-delivery.ts';
 import { ffmpegArguments } from '#platform/media/ffmpeg-command.ts';
 import { indexFile } from '#platform/media/fragment-index.ts';
-import { probe } from '#platform/media/probe.ts';
+import { countFrames, probe } from '#platform/media/probe.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
 import { type ClipOptions, clip, clipFolder, testTools } from '../support/clips.ts';
-import { markedClip, markedPictures, markedSound, WITHOUT_EDIT_LIST } from '../support/marked-clips.ts';
+import {
+  type MarkedClip,
+  markedClip,
+  markedPictures,
+  markedSound,
+  WITHOUT_EDIT_LIST,
+} from '../support/marked-clips.ts';
 import { boxes, packetHashes, processesWith } from '../support/media.ts';
 
 const tools = await testTools();
@@ -17,6 +23,11 @@ const OPTIONS = {
   timeLimitMs: 60_000,
   onProgress: () => undefined,
 };
+
+const VP8 = ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '1M'];
+const VORBIS = ['-c:a', 'libvorbis'];
+/** A picture a second, and in the fifth second all that a screen shows. */
+const SCREEN = 'not(mod(n,60))+between(t,4,5)';
 
 async function delivered(path: string, options: Partial<DeliveryOptions> = {}) {
   const folder = await mkdtemp(join(clipFolder(), 'delivered-'));
@@ -142,6 +153,34 @@ describe('a delivery', () => {
     expect(segments.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(8, 1);
     const numbers = (await markedPictures(target)).map(({ number }) => number);
     expect(numbers).toEqual([...Array(75).keys(), 74]);
+  });
+
+  it.each<[string, MarkedClip]>([
+    ['that pause in the middle', { name: 'pause.mp4', seconds: 10, only: 'lt(t,2)+gte(t,8)' }],
+    ['that pause in WebM', { name: 'pause.webm', seconds: 10, video: VP8, audio: VORBIS, only: 'lt(t,2)+gte(t,8)' }],
+    ['that stop long before the sound', { name: 'stop.mp4', seconds: 10, only: 'lt(t,4)' }],
+    ['of a screen on which little moves, and then much', { name: 'screen.mkv', seconds: 8, rate: 60, only: SCREEN }],
+    ['that come in short bursts', { name: 'bursts.mp4', seconds: 8, rate: 60, only: 'lt(mod(n,60),4)' }],
+    ['of slides', { name: 'slides.mp4', seconds: 9, rate: 10 }],
+    [
+      'in a transport stream',
+      { name: 'pause.ts', seconds: 9, only: 'lt(t,2)+gte(t,6)', video: ['-c:v', 'mpeg2video'] },
+    ],
+  ])('encodes all pictures at their times, with their sound: pictures %s', async (_what, source) => {
+    const path = await markedClip(source);
+    const info = await countFrames(tools, await probe(tools, path));
+    const folder = await mkdtemp(join(clipFolder(), 'all-'));
+    // The best rendition of some could be copied.
+    const settings = { ...OPTIONS.settings, heights: [360] };
+    const video = info.video && { ...info.video, profile: 'High 10' };
+    const { renditions } = await deliver(tools, { ...info, video }, { ...OPTIONS, settings, folder });
+    const made = renditions[0]?.path ?? '';
+    const shown = new Map((await markedPictures(path)).map(({ number, time }) => [number, time - info.start]));
+    const pictures = await markedPictures(made);
+    expect(new Set(pictures.map(({ number }) => number))).toEqual(new Set(shown.keys()));
+    for (const { number, time } of pictures.slice(0, shown.size))
+      expect(Math.abs(time - (shown.get(number) ?? 0))).toBeLessThan(0.03);
+    for (const { second, from } of (await markedSound(made)).slice(1)) expect(from).toBeCloseTo(second, 1);
   });
 
   it('shows none of the pictures that a file hides which was trimmed without encoding', async () => {

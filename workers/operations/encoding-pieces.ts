@@ -73,8 +73,7 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   if (indivisible) return oneGo(indivisible);
   const found = withoutStreams(await probe(tools, await locate(track.object_key), { signal }), track.hidden);
   assertPlausible(found);
-  const counted = withCounts(found, track.streams) ?? (isSteady(found) ? found : undefined);
-  const source = counted ?? (await countFrames(tools, found, { signal }));
+  const source = withCounts(found, track.streams) ?? (await countFrames(tools, found, { signal }));
   const copies = usableCopies(task, source);
   const plan = (encodeAll: boolean, hasCopy: boolean) => {
     const work = { source, settings, encodeAll, hasCopy };
@@ -105,12 +104,6 @@ export function usableCopies(
 ): readonly MadeRendition[] {
   const isBest = track.kept === null && isCopied(planLadder(source, settings).renditions[0]);
   return isBest ? copies : [];
-}
-
-/** Reports whether the header tells the rate of the pictures, so that they need not be counted. */
-function isSteady({ video }: MediaInfo): boolean {
-  const { frameRate, peakFrameRate } = video ?? {};
-  return Boolean(frameRate && peakFrameRate && Math.abs(peakFrameRate / frameRate - 1) < 0.01);
 }
 
 /** Encodes a piece. */

@@ -69,7 +69,7 @@ describe('the best rendition', () => {
     expect(options({})).toContain('-vsync vfr -enc_time_base:v 1000:25000');
     expect(options({})).not.toContain('-r ');
     expect(options({ frameRate: 3, peakFrameRate: 30 })).toContain('-bf 0');
-    expect(options({ frameRate: 25, peakFrameRate: 50 })).not.toContain('-bf');
+    expect(options({ frameRate: 25, peakFrameRate: 25 })).not.toContain('-bf');
   });
 });
 
@@ -88,11 +88,13 @@ describe('threadsFor', () => {
 describe('deliveryRate', () => {
   it.each([
     ['keeps a usual rate', 29.97, 29.97, 29.97],
-    ['keeps the rate of interlaced pictures', 25, 50, 25],
+    ['keeps the rate of pictures with a pause as long as they are', 12.5, 25, 25],
+    ['keeps the rate before a long pause', 8.3, 25, 25],
     ['halves a high rate', 120, 120, 60],
     ['halves until screens can show it', 240, 240, 60],
     ['keeps the moments of a slow one', 7.3, 30, 30],
-    ['does not believe an absurd one', 22, 1000, 30],
+    ['has a limit for pictures that come closely', 22, 1000, 60],
+    ['is not lower than the average', 48, 30, 48],
     ['is generous to lively recordings', 48, 1000, 60],
     ['has a usual one for unknown rates', null, null, 25],
     ['has a usual one where pictures are hours apart', 1 / 36_000, 1 / 36_000, 25],

@@ -129,8 +129,8 @@ export function isPlayable(video: VideoStream, demuxer: string): boolean {
 }
 
 /**
- * Returns the highest frame rate of the result: that of the source, halved while it exceeds what screens show, or a
- * common rate if frames come rarely, or irregularly and often.
+ * Returns the highest frame rate of the result: that of the source, halved while it exceeds what screens show; if frames
+ * come irregularly, one that loses none, as far as screens show them; a common one if they come rarely.
  */
 export function deliveryRate(video: VideoStream): number {
   const { average, peak } = rates(video);
@@ -140,14 +140,12 @@ export function deliveryRate(video: VideoStream): number {
     while (rate > FASTEST_RATE * 1.01) rate /= 2;
     return round(rate);
   }
-  if (peak <= FASTEST_RATE) return round(Math.max(peak, SLOWEST_RATE));
-  return average > 31 ? FASTEST_RATE : 30;
+  return round(Math.min(Math.max(peak, average), FASTEST_RATE));
 }
 
 function isRegular(video: VideoStream): boolean {
   const { average, peak } = rates(video);
-  // Interlaced and some other regular streams are reported with a peak of twice the average.
-  return Math.abs(peak / average - 1) < 0.02 || Math.abs(peak / average - 2) < 0.04;
+  return Math.abs(peak / average - 1) < 0.02;
 }
 
 function rates({ frameRate, peakFrameRate }: VideoStream): { average: number; peak: number } {

@@ -64,7 +64,8 @@ describe('PacketTimeline', () => {
     const timeline = new PacketTimeline([0]);
     const output = 'stream_index=0|pts_time=0.5|duration_time=0.5\nstream_index=0|pts_time=N/A|dts_time=1.5';
     for (const letter of output) timeline.lines.add(letter);
-    expect(timeline.end()).toEqual({ duration: 2000, packets: new Map([[0, 2]]), lengths: new Map([[0, 1]]) });
+    const [packets, lengths, rates] = [new Map([[0, 2]]), new Map([[0, 1]]), new Map([[0, null]])];
+    expect(timeline.end()).toEqual({ duration: 2000, packets, lengths, rates });
     expect(new PacketTimeline([0]).end().duration).toBeNull();
   });
 });

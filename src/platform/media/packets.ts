@@ -1,4 +1,5 @@
 import { ffmpegArguments, recordingInput, safeguards } from './ffmpeg-command.ts';
+import { PictureRate } from './picture-rate.ts';
 import type { Recording } from './recording.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 import type { MediaTools } from './tools/locate-tools.ts';
@@ -141,6 +142,8 @@ interface Extent {
   first: number;
   last: number;
   end: number;
+  /** Undefined once a packet has no time of presentation. */
+  rate: PictureRate | undefined;
 }
 
 /** Sums up ffprobe's lines of the form `stream_index=0|pts_time=1.5|dts_time=1.4|duration_time=0.04`. */
@@ -150,7 +153,10 @@ export class PacketTimeline {
 
   constructor(streams: readonly number[]) {
     this.#extents = new Map(
-      streams.map((index) => [index, { packets: 0, first: Infinity, last: -Infinity, end: -Infinity }]),
+      streams.map((index) => {
+        const rate = new PictureRate();
+        return [index, { packets: 0, first: Infinity, last: -Infinity, end: -Infinity, rate }];
+      }),
     );
   }
 
@@ -166,6 +172,8 @@ export class PacketTimeline {
       packets: new Map([...this.#extents].map(([index, { packets }]) => [index, packets])),
       /** The seconds from the first packet of a stream to its last one. */
       lengths: new Map([...this.#extents].map(([index, { first, last }]) => [index, Math.max(0, last - first)])),
+      /** The lowest packets per second that lose none, by stream; null where the packets do not tell. */
+      rates: new Map([...this.#extents].map(([index, { rate }]) => [index, rate?.end() ?? null])),
     };
   }
 
@@ -177,6 +185,8 @@ export class PacketTimeline {
     extent.packets += 1;
     const pts = number('pts_time');
     const time = Number.isNaN(pts) ? number('dts_time') : pts;
+    if (Number.isNaN(pts)) extent.rate = undefined;
+    extent.rate?.add(pts);
     if (Number.isNaN(time)) return;
     extent.first = Math.min(extent.first, time);
     extent.last = Math.max(extent.last, time);

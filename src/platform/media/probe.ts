@@ -96,8 +96,9 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
 }
 
 /**
- * Counts the frames of a recording that will be encoded, by reading all of it: the header may be wrong, and the time
- * that everything takes depends on the number. A large object in a bucket is counted only if its frame rate varies.
+ * Counts the frames of a recording that will be encoded and measures their rate, by reading all of it: the header may be
+ * wrong, and the time that everything takes depends on the number. Frames whose rate does not vary by the header are not
+ * counted in a large object in a bucket, nor in an MP4 of which the best rendition is copied.
  *
  * @throws {MediaFailure} when it cannot be read now; if it can never be read to its end, the header's number stays
  */
@@ -106,16 +107,20 @@ export async function countFrames(
   info: MediaInfo,
   { signal, timeLimitMs = SCAN_TIME_LIMIT_MS }: ProbeOptions = {},
 ): Promise<MediaInfo> {
-  if (!info.indexed || !info.video || isPlayable(info.video, info.recording.demuxer)) return info;
-  if (isReaderAddress(info.recording.path) && info.size >= LARGE_BYTES && isSteady(info.video)) return info;
-  const { index } = info.video;
-  const scan = await scanPackets(tools, info.recording, [index], { signal, timeLimitMs }).catch((error) => {
+  const { recording, video } = info;
+  if (!info.indexed || !video) return info;
+  const isExpensive = isReaderAddress(recording.path) && info.size >= LARGE_BYTES;
+  // The header of an MP4 gives the times of all frames, that of Matroska only claims a rate.
+  const isCopied = isPlayable(video, recording.demuxer) && recording.demuxer === 'mov';
+  if (isSteady(video) && (isExpensive || isCopied)) return info;
+  const { index } = video;
+  const scan = await scanPackets(tools, recording, [index], { signal, timeLimitMs }).catch((error) => {
     if (error instanceof MediaFailure && error.permanent) return undefined;
     throw error;
   });
   if (!scan?.packets.get(index)) return info;
   const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
-  const spans = { ...info.spans, video: measured(info.spans.video, info.video, scan) };
+  const spans = { ...info.spans, video: measured(info.spans.video, video, scan) };
   return { ...info, ...summary(streams), spans };
 }
 
@@ -132,9 +137,9 @@ export function withCounts(info: MediaInfo, inspected: readonly MediaStream[]): 
   const { video } = info;
   const known = inspected.find((stream) => stream.index === video?.index);
   if (!video || known?.type !== 'video' || known.codec !== video.codec || !known.frameCount) return undefined;
-  const { frameCount, frameRate } = known;
+  const { frameCount, frameRate, peakFrameRate } = known;
   const streams = info.streams.map((stream) =>
-    stream.index === video.index ? { ...stream, frameCount, frameRate } : stream,
+    stream.index === video.index ? { ...stream, frameCount, frameRate, peakFrameRate } : stream,
   );
   return { ...info, ...summary(streams) };
 }
@@ -169,7 +174,7 @@ function measured(span: Span, stream: MediaStream | undefined, { lengths }: Scan
 }
 
 /**
- * Sets the counted frames, and corrects a declared frame rate that is far off. Cameras and recorders write one frame
+ * Sets the counted frames, and corrects declared frame rates that are far off. Cameras and recorders write one frame
  * per packet.
  */
 function counted(stream: MediaStream, scan: Scan): MediaStream {
@@ -177,7 +182,12 @@ function counted(stream: MediaStream, scan: Scan): MediaStream {
   if (stream.type === 'audio') return { ...stream, frameCount };
   const seconds = (scan.duration ?? 0) / 1000;
   const counted = frameCount && frameCount > 1 && seconds > 0 ? frameCount / seconds : null;
-  const agrees = counted && stream.frameRate && Math.abs(stream.frameRate / counted - 1) < 0.05;
-  const frameRate = agrees ? stream.frameRate : (counted ?? stream.frameRate);
-  return { ...stream, frameCount, frameRate };
+  const frameRate = corrected(stream.frameRate, counted, 0.05);
+  const peakFrameRate = corrected(stream.peakFrameRate, scan.rates.get(stream.index) ?? null, 0.02);
+  return { ...stream, frameCount, frameRate, peakFrameRate };
+}
+
+function corrected(declared: number | null, measured: number | null, tolerance: number): number | null {
+  const agrees = declared && measured && Math.abs(declared / measured - 1) < tolerance;
+  return agrees ? declared : (measured ?? declared);
 }
