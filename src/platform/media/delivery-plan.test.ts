@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { AUDIO, VIDEO } from '#test/support/streams.ts';
 import { deliveryRate, threadsFor } from './delivery-plan.ts';
-import { largestResult } from './encode-delivery.ts';
+import { fragmentOptions, largestResult } from './encode-delivery.ts';
 import { planLadder } from './ladder.ts';
 import type { MediaInfo } from './probe.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 import { assertPlausible, encodingLimit, encodingWork, type Inspected, isLongWork } from './workload.ts';
 
+const HOUR = 3_600_000;
 const QUALITY = { preset: 'veryfast', crf: 23 };
 
 function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | null, demuxer = 'mov') {
@@ -104,6 +105,20 @@ describe('deliveryRate', () => {
   });
 });
 
+describe('fragmentOptions', () => {
+  const seconds = (option: string, hours: number, longest?: number) => {
+    const options = fragmentOptions(hours * HOUR, longest);
+    return Number(options[options.indexOf(option) + 1]) / 1e6;
+  };
+
+  it('has short fragments, and longer ones only where an index has no room for their number', () => {
+    expect([seconds('-min_frag_duration', 3), seconds('-frag_duration', 3, 6)]).toEqual([1.5, 6]);
+    expect((36 * 3600) / seconds('-min_frag_duration', 36)).toBeLessThan(65_535);
+    expect((168 * 3600) / seconds('-min_frag_duration', 168)).toBeLessThan(65_535);
+    expect((168 * 3600) / seconds('-frag_duration', 168, 6)).toBeLessThan(65_535);
+  });
+});
+
 describe('largestResult', () => {
   it('has room for an hour of moving pictures, which a browser recorded', () => {
     const { video, audio } = plan({ codec: 'vp9' }, { codec: 'opus' }, 'matroska');
@@ -113,8 +128,6 @@ describe('largestResult', () => {
     expect(hour).toBeGreaterThan(((1920 * 1080 * 25 * 0.12 + 160_000) / 8) * 3600);
   });
 });
-
-const HOUR = 3_600_000;
 
 /** A recording in VP9, which has to be encoded. */
 function recording(hours: number, megabytes: number, video: Partial<VideoStream> | null): Inspected {

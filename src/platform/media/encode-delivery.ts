@@ -23,16 +23,11 @@ const MAX_HIDDEN_SECONDS = 0.05;
 /** The progress of all renditions when the best one has been copied. */
 const COPIED_SHARE = 0.1;
 
-/**
- * Fragments of about two seconds that begin with key frames, and an index of them at the front. On a slow line, a picture
- * appears when the first fragment has been loaded.
- */
-export const FRAGMENTED = [
-  ...['-movflags', '+frag_keyframe+delay_moov+default_base_moof+global_sidx'],
-  ...['-min_frag_duration', '1500000'],
-];
+const FRAGMENT_SECONDS = 1.5;
 /** Without pictures, the duration alone ends a fragment; with copied pictures, it limits the memory of the writer. */
-const LONGEST_FRAGMENT = { sound: '6000000', copied: '15000000' };
+const LONGEST_FRAGMENT = { sound: 6, copied: 15 };
+/** An index has room for 65,535, and a recording may last longer than its header says. */
+const MOST_FRAGMENTS = 60_000;
 
 export interface DeliveryOptions extends RunLimits {
   settings: LadderSettings;
@@ -115,6 +110,24 @@ export async function deliver(
   return { ...encoded, renditions: [...(copy?.renditions ?? []), ...encoded.renditions] };
 }
 
+/**
+ * Returns the options of a file with fragments of about two seconds that begin with key frames, and an index of them at
+ * the front. On a slow line, a picture appears when the first fragment has been loaded. Recordings of more than a day have
+ * longer fragments.
+ *
+ * @param duration milliseconds
+ * @param longest the length of a fragment without key frames, in seconds
+ */
+export function fragmentOptions(duration: number, longest?: number): string[] {
+  const shortest = duration / 1000 / MOST_FRAGMENTS;
+  const microseconds = (seconds: number) => String(Math.round(Math.max(seconds, shortest) * 1e6));
+  return [
+    ...['-movflags', '+frag_keyframe+delay_moov+default_base_moof+global_sidx'],
+    ...['-min_frag_duration', microseconds(FRAGMENT_SECONDS)],
+    ...(longest ? ['-frag_duration', microseconds(longest)] : []),
+  ];
+}
+
 export function isCopied(rendition: Rendition | undefined): boolean {
   return (rendition?.video ?? rendition?.audio)?.copy === true;
 }
@@ -154,7 +167,7 @@ async function runPlan(
   options: DeliveryOptions,
 ): Promise<Pick<PacketProgress, 'keyframeSeconds' | 'hiddenSeconds'>> {
   const start = startOptions(info, options.parts);
-  const files = renditions.map((rendition) => outputOf(rendition, format, options.folder, start));
+  const files = renditions.map((rendition) => outputOf(rendition, format, options.folder, info.duration, start));
   const streams = renditions.flatMap(streamsOf);
   const packets = (info.video ?? info.audio)?.frameCount ?? null;
   const progress = new PacketProgress({ duration: info.duration, packets }, options.onProgress);
@@ -184,16 +197,22 @@ export function startOptions({ spans }: Pick<MediaInfo, 'spans'>, parts?: readon
   return beginsLate(spans.video, (parts?.[0]?.begin ?? 0) / 1000) ? ['-use_editlist', '0'] : [];
 }
 
-function outputOf(rendition: Rendition, format: Ladder['format'], folder: string, start: readonly string[]): Output {
+function outputOf(
+  rendition: Rendition,
+  format: Ladder['format'],
+  folder: string,
+  duration: number,
+  start: readonly string[],
+): Output {
   const streams = streamsOf(rendition);
-  const longest = rendition.video ? rendition.video.copy && LONGEST_FRAGMENT.copied : LONGEST_FRAGMENT.sound;
+  const copied = rendition.video?.copy ? LONGEST_FRAGMENT.copied : undefined;
+  const fragments = fragmentOptions(duration, rendition.video ? copied : LONGEST_FRAGMENT.sound);
   return {
     target: pathOf(rendition, folder),
     options: [
       ...streams.flatMap(({ index }) => ['-map', `0:${index}`]),
       ...streams.flatMap((stream) => stream.options),
-      ...['-max_muxing_queue_size', '4096', ...FRAGMENTED, ...start, ...(longest ? ['-frag_duration', longest] : [])],
-      ...['-f', format],
+      ...['-max_muxing_queue_size', '4096', ...fragments, ...start, '-f', format],
     ],
   };
 }

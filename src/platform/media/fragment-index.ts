@@ -25,6 +25,8 @@ export class InvalidFragmentIndex extends Error {
 }
 
 const BOX_HEADER = 8;
+/** The bytes of an entry of an index. */
+const ENTRY = 12;
 /** Twenty hours of segments need a fifth of this. */
 export const MAX_HEAD_BYTES = 4 * 2 ** 20;
 
@@ -78,14 +80,21 @@ export function parseFragmentIndex(head: Buffer): FragmentIndex {
   throw new InvalidFragmentIndex('The file has no index of its fragments.');
 }
 
-/** Reads the segments that a `sidx` box names; `end` is the first byte behind it. @throws {RangeError} */
+/**
+ * Reads the segments that a `sidx` box names; `end` is the first byte behind it.
+ *
+ * @throws {InvalidFragmentIndex} if it holds more than its 16-bit number counts, which ffmpeg then writes without an error
+ * @throws {RangeError}
+ */
 export function segmentsOf(sidx: Buffer, end: number): Segment[] {
   const timescale = sidx.readUInt32BE(16);
   const wide = sidx.readUInt8(8) > 0;
   const table = wide ? 36 : 28;
+  const count = sidx.readUInt16BE(table + 2);
+  if (sidx.length > table + 4 + count * ENTRY) throw new InvalidFragmentIndex('The index of the file is incomplete.');
   let offset = end + (wide ? Number(sidx.readBigUInt64BE(28)) : sidx.readUInt32BE(24));
-  return Array.from({ length: sidx.readUInt16BE(table + 2) }, (_, i) => {
-    const entry = table + 4 + i * 12;
+  return Array.from({ length: count }, (_, i) => {
+    const entry = table + 4 + i * ENTRY;
     // The first bit says what it refers to: media.
     const bytes = sidx.readUInt32BE(entry) & 0x7fff_ffff;
     const segment = { offset, bytes, seconds: sidx.readUInt32BE(entry + 4) / timescale };

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Delivery, FRAGMENTED, pathOf, startOptions } from '../encode-delivery.ts';
+import { type Delivery, fragmentOptions, pathOf, startOptions } from '../encode-delivery.ts';
 import { ffmpegArguments, type Input } from '../ffmpeg-command.ts';
 import { indexFile } from '../fragment-index.ts';
 import type { MediaTools } from '../tools/locate-tools.ts';
@@ -54,7 +54,8 @@ export async function joinPieces(
     ];
     const maps = ['-map', '0:v', ...(audio ? ['-map', '1:a'] : [])];
     const copy = ['-c', 'copy', '-tag:v', 'avc1', '-max_muxing_queue_size', '4096'];
-    await run(inputs, path, [...maps, ...copy, ...FRAGMENTED, ...startOptions(work.source), '-f', ladder.format]);
+    const layout = [...fragmentOptions(work.source.duration), ...startOptions(work.source), '-f', ladder.format];
+    await run(inputs, path, [...maps, ...copy, ...layout]);
     const expected = files.reduce((sum, { packets }) => sum + packets, 0);
     const { frames } = await indexFile(path);
     if (frames !== expected) throw new PiecesUnfit(`${frames} of ${expected} pictures could be joined.`);
