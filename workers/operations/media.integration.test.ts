@@ -213,6 +213,15 @@ describe('encode', () => {
     expect(await staged.execute()).toEqual([]);
   });
 
+  it('lists a copy of oblong pixels with the size at which it is shown', async () => {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip({ video: { filter: 'setsar=2/1' } }) });
+    await bench.perform(encode, eventId);
+    const elements = await bench.elementsOf(eventId);
+    expect(elements[0]).toMatchObject({ width: 640, height: 240, tags: expect.arrayContaining(['240p-quality']) });
+    const playlist = elements.find(({ filename }) => filename === 'presenter.m3u8');
+    expect((await bench.bytesOf(playlist?.object_key ?? '')).toString()).toContain('RESOLUTION=640x240,');
+  });
+
   it.each([
     ['preset', 'turbo'],
     ['crf', 'low'],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Delivery } from '#platform/media/encode-delivery.ts';
+import { shownSize } from '#platform/media/ffmpeg-command.ts';
 import { indexFile } from '#platform/media/fragment-index.ts';
 import { bitRatesOf, multivariantPlaylist, type Variant } from '#platform/media/hls-playlists.ts';
 import { type MediaInfo, probe } from '#platform/media/probe.ts';
@@ -43,7 +44,8 @@ export async function storeRenditions(
     const stored = await storing;
     await rm(path);
     const duration = Math.round(index.segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1000);
-    const short = result.video && Math.min(result.video.width, result.video.height);
+    const size = result.video && shownSize(result.video);
+    const short = size && Math.min(size.width, size.height);
     const kbits = audio?.bitRate && `${Math.round(audio.bitRate / 1000)}k`;
     const quality = short ? `${short}p` : kbits;
     elements.push({
@@ -58,8 +60,8 @@ export async function storeRenditions(
       duration,
       has_audio: result.hasAudio,
       has_video: result.hasVideo,
-      width: result.video?.width ?? null,
-      height: result.video?.height ?? null,
+      width: size?.width ?? null,
+      height: size?.height ?? null,
       frame_count: result.video ? index.frames : null,
       // MP4 tables are too coarse for some rates. For copied frames, the source is more exact.
       frame_rate: (video?.copy ? source : result).video?.frameRate ?? null,

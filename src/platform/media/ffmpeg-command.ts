@@ -67,6 +67,11 @@ export interface Size {
   height: number;
 }
 
+/** Returns the size of a picture as shown, with square pixels. */
+export function shownSize({ width, height, pixelAspect }: VideoStream): Size {
+  return { width: Math.round(width * pixelAspect), height };
+}
+
 /** Returns the largest size that fits into a box with the picture's proportions, never enlarged and with even sides. */
 export function fitInto(video: VideoStream, box: Size): Size {
   const shown = { width: video.width * video.pixelAspect, height: video.height };
