@@ -95,6 +95,12 @@ describe('a delivery', () => {
     expect(Math.abs(result.duration - source.duration)).toBeLessThan(120);
   });
 
+  it('encodes H.264 whose parameter sets may be among the pictures, and keeps them in front', async () => {
+    const { plan, source, result, target } = await delivered(await clip({ seconds: 1, options: ['-tag:v', 'avc3'] }));
+    expect([source.video?.tag, plan?.video?.copy, result.video?.tag]).toEqual(['avc3', false, 'avc1']);
+    expect((await indexFile(target)).videoCodec).toMatch(/^avc1\.64/);
+  });
+
   it('is encoded after all when it cannot be taken over', async () => {
     const info = await probe(tools, await clip({ container: 'webm', seconds: 1 }));
     // As if VP8 had been taken for something an MP4 may hold.

@@ -7,6 +7,7 @@ export const VIDEO: VideoStream = {
   codec: 'h264',
   profile: 'High',
   pixelFormat: 'yuv420p',
+  tag: 'avc1',
   width: 1920,
   height: 1080,
   pixelAspect: 1,

@@ -78,7 +78,8 @@ export function streamsOf(streams: SourceTrack['streams']): MediaStream[] {
     if (!key.startsWith('video')) return [];
     const [width, height] = [number('framewidth') ?? 0, number('frameheight') ?? 0];
     const interlaced = stream.scantype === 'Interlaced';
-    const picture = { width, height, pixelFormat: null, pixelAspect: 1, rotation: 0, interlaced, peakFrameRate: null };
-    return [{ type: 'video', ...shared, ...picture, frameRate: number('framerate') }];
+    const rate = { frameRate: number('framerate'), peakFrameRate: null };
+    const picture = { width, height, pixelFormat: null, tag: null, pixelAspect: 1, rotation: 0 };
+    return [{ type: 'video', ...shared, ...picture, interlaced, ...rate }];
   });
 }

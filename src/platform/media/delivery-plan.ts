@@ -122,6 +122,8 @@ export function isPlayable(video: VideoStream, demuxer: string): boolean {
     video.codec === 'h264' &&
     ['yuv420p', 'yuvj420p'].includes(video.pixelFormat ?? '') &&
     H264_PROFILES.includes(video.profile ?? '') &&
+    // Its parameter sets may change among the pictures; playlists name `avc1`, which has them in front.
+    video.tag !== 'avc3' &&
     !video.interlaced &&
     video.width <= LARGEST_COPIED &&
     video.height <= LARGEST_COPIED

@@ -4,7 +4,8 @@ import { mediaStreams, Report } from './streams.ts';
 const streamsOf = (...streams: object[]) => mediaStreams(Report.parse({ streams }));
 
 const VIDEO = {
-  ...{ index: 0, codec_type: 'video', codec_name: 'h264', profile: 'High', pix_fmt: 'yuv420p' },
+  ...{ index: 0, codec_type: 'video', codec_name: 'h264', codec_tag_string: 'avc1' },
+  ...{ profile: 'High', pix_fmt: 'yuv420p' },
   ...{ width: 1920, height: 1080, sample_aspect_ratio: '1:1', field_order: 'progressive' },
   ...{ r_frame_rate: '30000/1001', avg_frame_rate: '30000/1001', nb_frames: '300', bit_rate: '2500000' },
 };
@@ -14,7 +15,14 @@ describe('mediaStreams', () => {
   it('reads numbers out of the texts that ffprobe gives', () => {
     expect(streamsOf(VIDEO, AUDIO)).toEqual([
       {
-        ...{ type: 'video', index: 0, codec: 'h264', profile: 'High', pixelFormat: 'yuv420p' },
+        ...{
+          type: 'video',
+          index: 0,
+          codec: 'h264',
+          profile: 'High',
+          pixelFormat: 'yuv420p',
+          tag: 'avc1',
+        },
         ...{ width: 1920, height: 1080, pixelAspect: 1, rotation: 0, interlaced: false },
         ...{ frameRate: 30_000 / 1001, peakFrameRate: 30_000 / 1001, frameCount: 300, bitRate: 2_500_000 },
       },

@@ -81,6 +81,8 @@ function videoStream(stream: StreamReport) {
     codec: stream.codec_name ?? 'unknown',
     profile: profileOf(stream),
     pixelFormat: stream.pix_fmt ?? null,
+    /** The tag by which the container names the codec. */
+    tag: stream.codec_tag_string ?? null,
     width: sideways ? height : width,
     height: sideways ? width : height,
     /** Width of a pixel divided by its height. */
