@@ -1,8 +1,8 @@
 import type { Context } from '#app/context.ts';
 import type { Shutdown } from '#app/shutdown.ts';
 import { isOnlyLocal } from '#platform/config/config.ts';
-import { requireEncoders } from '#platform/media/tools/encoders.ts';
 import { BUNDLED_TOOLS_WARNING, locateTools, requireSafeTools } from '#platform/media/tools/locate-tools.ts';
+import { requireFeatures } from '#platform/media/tools/required-features.ts';
 import { loadDefinitions } from '#processing/load-definitions.ts';
 import { operationCheck } from '#processing/operation-check.ts';
 import manifest from '../package.json' with { type: 'json' };
@@ -21,7 +21,7 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
   await loadDefinitions(config.workflowsDir, { faultOf: operationCheck(new Set(operations.keys()), programs) });
   const tools = await locateTools(config);
   if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED_TOOLS_WARNING);
-  await requireEncoders(tools);
+  await requireFeatures(tools);
   const worker = startWorker({ ...context, tools }, manifest.version);
   pulse.watch(...worker.loops);
   log.info({ worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind }, 'the worker is ready');

@@ -8,6 +8,7 @@ export const VIDEO: VideoStream = {
   profile: 'High',
   pixelFormat: 'yuv420p',
   tag: 'avc1',
+  transfer: 'bt709',
   width: 1920,
   height: 1080,
   pixelAspect: 1,

@@ -79,7 +79,7 @@ export function streamsOf(streams: SourceTrack['streams']): MediaStream[] {
     const [width, height] = [number('framewidth') ?? 0, number('frameheight') ?? 0];
     const interlaced = stream.scantype === 'Interlaced';
     const rate = { frameRate: number('framerate'), peakFrameRate: null };
-    const picture = { width, height, pixelFormat: null, tag: null, pixelAspect: 1, rotation: 0 };
+    const picture = { width, height, pixelFormat: null, tag: null, transfer: null, pixelAspect: 1, rotation: 0 };
     return [{ type: 'video', ...shared, ...picture, interlaced, ...rate }];
   });
 }

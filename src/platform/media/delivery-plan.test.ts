@@ -43,6 +43,7 @@ describe('the best rendition', () => {
     ['pictures of another codec', { codec: 'hevc', profile: 'Main' }, {}, [false, true]],
     ['ten bits', { profile: 'High 10', pixelFormat: 'yuv420p10le' }, {}, [false, true]],
     ['full colours', { profile: 'High 4:4:4 Predictive', pixelFormat: 'yuv444p' }, {}, [false, true]],
+    ['a high dynamic range', { transfer: 'arib-std-b67' }, {}, [false, true]],
     ['parameter sets among the pictures', { tag: 'avc3' }, {}, [false, true]],
     ['interlacing', { interlaced: true }, {}, [false, true]],
     ['a picture larger than decoders take', { width: 7680, height: 4320 }, {}, [false, true]],

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { cutSound } from './cut-filters.ts';
 import type { KeptPart } from './cutting.ts';
-import { pictureFilters, type Size } from './ffmpeg-command.ts';
+import { isHdr, pictureFilters, type Size } from './ffmpeg-command.ts';
 import type { StreamSpans } from './stream-spans.ts';
 import type { AudioStream, VideoStream } from './streams.ts';
 
@@ -62,6 +62,8 @@ const BYTES_A_PIXEL = 8;
 
 /** Containers with exact times. In others, times are missing or vague. */
 const TIMED = ['mov', 'matroska', 'mpegts', 'flv'];
+/** The tags of ordinary colours. */
+const SDR = ['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709', '-color_range', 'tv'];
 const H264_PROFILES = ['Constrained Baseline', 'Baseline', 'Main', 'High', 'Constrained High'];
 const AAC_PROFILES = ['LC', 'HE-AAC', 'HE-AACv2'];
 const AAC_RATES = [32_000, 44_100, 48_000];
@@ -90,7 +92,7 @@ export function planVideo(
     index,
     copy: false,
     bitRate: cap,
-    options: [...codec, ...limits, ...timing(video, rate), '-vf', filters.join(',')],
+    options: [...codec, ...limits, ...timing(video, rate), ...(isHdr(video) ? SDR : []), '-vf', filters.join(',')],
   };
 }
 
@@ -124,6 +126,7 @@ export function isPlayable(video: VideoStream, demuxer: string): boolean {
     H264_PROFILES.includes(video.profile ?? '') &&
     // Its parameter sets may change among the pictures; playlists name `avc1`, which has them in front.
     video.tag !== 'avc3' &&
+    !isHdr(video) &&
     !video.interlaced &&
     video.width <= LARGEST_COPIED &&
     video.height <= LARGEST_COPIED

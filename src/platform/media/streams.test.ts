@@ -22,6 +22,7 @@ describe('mediaStreams', () => {
           profile: 'High',
           pixelFormat: 'yuv420p',
           tag: 'avc1',
+          transfer: null,
         },
         ...{ width: 1920, height: 1080, pixelAspect: 1, rotation: 0, interlaced: false },
         ...{ frameRate: 30_000 / 1001, peakFrameRate: 30_000 / 1001, frameCount: 300, bitRate: 2_500_000 },

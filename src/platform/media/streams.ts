@@ -15,6 +15,7 @@ const StreamReport = z.object({
   codec_tag_string: text,
   profile: z.union([z.string(), z.number()]).optional(),
   pix_fmt: text,
+  color_transfer: text,
   width: z.number().optional(),
   height: z.number().optional(),
   sample_aspect_ratio: text,
@@ -83,6 +84,8 @@ function videoStream(stream: StreamReport) {
     pixelFormat: stream.pix_fmt ?? null,
     /** The tag by which the container names the codec. */
     tag: stream.codec_tag_string ?? null,
+    /** The transfer characteristics, such as `bt709`. */
+    transfer: stream.color_transfer ?? null,
     width: sideways ? height : width,
     height: sideways ? width : height,
     /** Width of a pixel divided by its height. */

@@ -13,6 +13,7 @@ import { ffmpegArguments } from '../ffmpeg-command.ts';
 import { locateTools, requireSafeTools } from './locate-tools.ts';
 import { MediaFailure } from './media-failure.ts';
 import { sizeOf, watched } from './output-watch.ts';
+import { requireFeatures } from './required-features.ts';
 import { type RunOptions, runProgram, runTool, withoutPaths } from './run-tool.ts';
 
 const folder = await folderForThisFile();
@@ -245,6 +246,16 @@ describe('the tools', () => {
     const wrong = locateTools({ ...NOTHING, ffmpegPath: '/nonexistent/ffmpeg' }, bin);
     await expect(wrong).rejects.toThrow(ConfigError);
     await expect(wrong).rejects.toThrow('FFMPEG_PATH is "/nonexistent/ffmpeg"');
+  });
+
+  it('have what operations use, or are refused with the name of what is missing', async () => {
+    const tools = await testTools();
+    await requireFeatures(tools);
+    const ffmpeg = join(bin, 'ffmpeg-without');
+    await writeFile(ffmpeg, `#!/bin/sh\n'${tools.ffmpeg}' "$@" | grep -v zscale\n`, { mode: 0o755 });
+    const missing = requireFeatures({ ...tools, ffmpeg });
+    await expect(missing).rejects.toThrow(ConfigError);
+    await expect(missing).rejects.toThrow('was built without zscale. Install');
   });
 
   it('from npm work for this machine alone, with a warning, unless more is allowed', async () => {
