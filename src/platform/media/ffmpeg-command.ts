@@ -105,7 +105,7 @@ export function pictureFilters(video: VideoStream, { width, height }: Size): str
 /** Leaves what is darker than a page as it is, and compresses what is brighter. */
 function toneMapping({ transfer }: VideoStream): string[] {
   return [
-    ...['format=yuv420p10le', `zscale=tin=${transfer}:pin=bt2020:min=bt2020nc:t=linear:npl=${HDR_WHITE}`],
-    ...['format=gbrpf32le', 'zscale=p=bt709', 'tonemap=mobius:desat=0', 'zscale=t=bt709:m=bt709:r=tv'],
+    ...['format=yuv420p10le', `zscale=tin=${transfer}:pin=bt2020:min=bt2020nc:t=linear:p=bt709:npl=${HDR_WHITE}`],
+    ...['format=gbrpf32le', 'tonemap=mobius:desat=0', 'zscale=t=bt709:m=bt709:r=tv'],
   ];
 }
