@@ -55,7 +55,7 @@ interface FormOptions {
   /** The time that it waits for a free upload slot; 0 by default. */
   waitMs?: number;
   /** The limits of fields and files, if not those of an event's form. */
-  most?: Pick<FormLimits, 'fields' | 'files'>;
+  most?: Partial<Pick<FormLimits, 'fieldBytes' | 'fields' | 'files'>>;
   /** Rewords refusals of the form for the endpoint's protocol. */
   reword?: (refusal: HttpError) => HttpError;
 }

@@ -1,3 +1,4 @@
+import { receiveItem, receivingSystem } from '#maintenance/import/receive-item.endpoints.ts';
 import type { WebAppFolder } from '#platform/http/answer/web-app-folder.ts';
 import { type Area, DENY_ALL_POLICY, type Guards } from '#platform/http/app/assemble-app.ts';
 import { allowOrigins } from '#platform/http/app/cross-site.ts';
@@ -81,6 +82,8 @@ export const wing = {
     operatorAgents,
     // Below /admin, whose guard is here.
     workflowsForOperators,
+    receivingSystem,
+    receiveItem,
     uploadingPage,
     uploadAsset,
     launches.consumerLaunch,

@@ -337,8 +337,8 @@ describe('an export', () => {
     const blocked = await temporaryFolder();
     await writeFile(join(blocked, 'groups'), '');
     await expect(up.run(exportCommand, blocked)).rejects.toThrow(/The export stopped, because .* cannot be written: /);
-    await expect(up.run(exportCommand, 'https://video.example.org')).rejects.toThrow('run "import" there');
-    for (const args of [[], ['d', '--since', 'May'], ['d', '--parallel', '0']])
+    await expect(up.run(exportCommand, 'https://video.example.org')).rejects.toThrow('requires --user');
+    for (const args of [[], ['d', '--since', 'May'], ['d', '--parallel', '0'], ['d', '--groups'], ['d', '--user', 'a']])
       await expect(up.run(exportCommand, ...args)).rejects.toMatchObject({ name: 'CommandError' });
     await expect(openFolder(await temporaryFolder())).rejects.toThrow('holds no export');
   });

@@ -1,20 +1,28 @@
 import { resolve } from 'node:path';
 import { systemOf } from '#maintenance/backup/backup.ts';
 import { exportCatalogue } from '#maintenance/export/export-catalogue.ts';
+import type { ExportChoice } from '#maintenance/export/item-list.ts';
+import { ReceivingInlet } from '#maintenance/export/receiving-inlet.ts';
+import { sendCatalogue } from '#maintenance/export/send-catalogue.ts';
+import { baseOf } from '#maintenance/import/server-access.ts';
+import { SourceRequests } from '#maintenance/import/source-requests.ts';
 import { loadCatalogs } from '#metadata/catalogs.ts';
 import { parseDateTime } from '#metadata/date-time.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { type Command, parseArguments, UsageError } from '../command.ts';
+import { type Command, parseArguments, type Terminal, UsageError } from '../command.ts';
 import { prepareDatabase } from '../prepare-database.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { withConnections } from './connections.ts';
+import { type Connections, withConnections } from './connections.ts';
+import { readCredentials } from './credentials.ts';
 
 const DEFAULT_PARALLEL = 4;
 const MOST_PARALLEL = 64;
+/** The other Inlet copies received files once more before it answers. */
+const ANSWER_MS = 600_000;
 
-const USAGE = `npm run inlet -- export DIR [--series ID] [--since DATE] [--parallel N]
+const USAGE = `npm run inlet -- export DIR|URL [--user NAME] [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--groups]
 
 Writes the catalogue into a folder while Inlet runs: for each event and series a folder with one JSON, as in the API, and
 the files; also playlists and groups. Another Inlet reads it with "import DIR"; docs/migrating.md describes it for other
@@ -22,47 +30,124 @@ programs. If the folder has an earlier export, writes only what has changed, and
 contains all recordings and is readable only by its owner. Exits with 0 only if everything was written; new copies are
 compared by SHA-256, earlier ones by size.
 
-  --series ID   only this series and its events
-  --since DATE  only events that start at this date or later, for example 2026-04-01, and their series
-  --parallel N  write N events concurrently, 1 to ${MOST_PARALLEL}; by default ${DEFAULT_PARALLEL}`;
+With the URL of another Inlet, copies the catalogue there, with identifiers, files and publications; encodes nothing. Run it
+again to continue after an interruption, or to copy what has changed. What was changed there since it was copied is left
+alone, and nothing is deleted there. Exits with 0 only if no item has failed or is pending.
 
-const OPTIONS = { series: { type: 'string' }, since: { type: 'string' }, parallel: { type: 'string' } } as const;
+  --series ID       only this series and its events
+  --since DATE      only events that start at this date or later, for example 2026-04-01, and their series
+  --parallel N      write or send N items concurrently, 1 to ${MOST_PARALLEL}; by default ${DEFAULT_PARALLEL}
+With a URL:
+  --user NAME       an account of the other Inlet with ROLE_ADMIN
+  --password-stdin  read its password from standard input; by default it is in INLET_PASSWORD
+  --groups          copy groups, too. A group grants its roles, which may include ROLE_ADMIN, to the accounts there that
+                    have the user names of its members
+  --theirs          overwrite what was changed there, and copy again what was deleted there`;
+
+const OPTIONS = {
+  series: { type: 'string' },
+  since: { type: 'string' },
+  parallel: { type: 'string' },
+  user: { type: 'string' },
+  'password-stdin': { type: 'boolean' },
+  groups: { type: 'boolean' },
+  theirs: { type: 'boolean' },
+} as const;
 
 export const exportCommand: Command = {
   usage: USAGE,
-  async run(args, { environment, signal, print, screen }) {
+  async run(args, terminal) {
     const { values, positionals } = parseArguments(args, OPTIONS, 1);
-    const choice = { seriesId: values.series ?? null, since: parseSince(values.since) };
-    const concurrency = parseParallel(values.parallel);
-    const named = requireFolder(positionals[0]);
-    return withConnections(environment, 'export', prepareDatabase, async ({ config, database, storage, connect }) => {
-      const client = await connect();
-      const progress = showProgress('export', screen);
-      const { manifest, failed } = await exportCatalogue(resolve(callersFolder(environment), named), {
-        ...{ database, client, storage, choice, concurrency, signal },
-        catalogs: await loadCatalogs(config.metadataDir),
-        publicUrl: config.publicUrl,
-        version: packageJson.version,
-        system: await systemOf(client),
-        onProgress: ({ fraction, events, bytes }) =>
-          progress.update(fraction, `${events} events, ${formatBytes(bytes)} of files`),
-      }).finally(progress.stop);
-      for (const { kind, id, reason } of failed) print(`${kind} ${id}: ${reason}`);
-      const { items, bytes } = manifest;
-      const counts = Object.entries(items).map(([kind, count]) => `${count} ${kind}`);
-      const found = `${counts.join(', ')} with ${formatBytes(bytes)} of files as of ${manifest.taken}`;
-      print(failed.length === 0 ? `${found}.` : `${found}; ${failed.length} of them were not written.`);
-      return failed.length === 0 ? 0 : 1;
-    });
+    const [named] = positionals;
+    if (!named) throw new UsageError('DIR or URL is missing.');
+    const order: Order = {
+      choice: { seriesId: values.series ?? null, since: parseSince(values.since) },
+      concurrency: parseParallel(values.parallel),
+      groups: values.groups ?? false,
+      theirs: values.theirs ?? false,
+    };
+    const { environment } = terminal;
+    const connected = (work: (connections: Connections) => Promise<number>) =>
+      withConnections(environment, 'export', prepareDatabase, work);
+    if (/^[a-z][a-z+.-]*:\/\//i.test(named)) {
+      if (order.groups && (values.series ?? values.since) !== undefined)
+        throw new UsageError('--groups cannot be combined with --series or --since.');
+      const account = { base: baseOf(named), ...(await readCredentials(values, environment)) };
+      return connected((connections) => sendTo(account, order, connections, terminal));
+    }
+    const surplus = (['user', 'password-stdin', 'groups', 'theirs'] as const).find((name) => name in values);
+    if (surplus) throw new UsageError(`--${surplus} requires a URL.`);
+    return connected((connections) =>
+      writeTo(resolve(callersFolder(environment), named), order, connections, terminal),
+    );
   },
 };
 
-function requireFolder(named: string | undefined): string {
-  if (!named) throw new UsageError('DIR is missing.');
-  if (!/^https?:/i.test(named)) return named;
-  throw new UsageError(
-    `${named} is not a folder. To copy the catalogue into another Inlet, run "import" there with the address of this one.`,
-  );
+interface Order {
+  choice: ExportChoice;
+  concurrency: number;
+  groups: boolean;
+  theirs: boolean;
+}
+
+/** Writes the catalogue into a folder. @returns the exit code */
+async function writeTo(
+  folder: string,
+  { choice, concurrency }: Order,
+  { config, database, storage, connect }: Connections,
+  { signal, print, screen }: Terminal,
+): Promise<number> {
+  const client = await connect();
+  const progress = showProgress('export', screen);
+  const { manifest, failed } = await exportCatalogue(folder, {
+    ...{ database, client, storage, choice, concurrency, signal },
+    catalogs: await loadCatalogs(config.metadataDir),
+    publicUrl: config.publicUrl,
+    version: packageJson.version,
+    system: await systemOf(client),
+    onProgress: ({ fraction, events, bytes }) =>
+      progress.update(fraction, `${events} events, ${formatBytes(bytes)} of files`),
+  }).finally(progress.stop);
+  for (const { kind, id, reason } of failed) print(`${kind} ${id}: ${reason}`);
+  const { items, bytes } = manifest;
+  const counts = Object.entries(items).map(([kind, count]) => `${count} ${kind}`);
+  const found = `${counts.join(', ')} with ${formatBytes(bytes)} of files as of ${manifest.taken}`;
+  print(failed.length === 0 ? `${found}.` : `${found}; ${failed.length} of them were not written.`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+/** Sends the catalogue to another Inlet. @returns the exit code */
+async function sendTo(
+  { base, ...account }: { base: URL; username: string; password: string },
+  { choice, concurrency, groups, theirs }: Order,
+  { config, database, storage, connect }: Connections,
+  { signal, print, screen }: Terminal,
+): Promise<number> {
+  const client = await connect();
+  const system = await systemOf(client);
+  const limits = { concurrency, requestsPerSecond: 200, idleMs: ANSWER_MS, retryMs: 500 };
+  const requests = new SourceRequests(limits, signal, (outage) => {
+    if (outage) screen.write(`Waiting for the other Inlet: ${outage.reason}.\n`);
+  });
+  let bytes = 0;
+  const onBytes = (sent: number) => {
+    bytes += sent;
+  };
+  const address = base.href.replace(/\/$/, '');
+  const inlet = new ReceivingInlet({ ...account, base: address, system, theirs, requests, storage, signal, onBytes });
+  await inlet.open();
+  const progress = showProgress('export', screen);
+  const { counts, incomplete } = await sendCatalogue(inlet, {
+    ...{ database, client, choice, groups, concurrency, signal, publicUrl: config.publicUrl },
+    catalogs: await loadCatalogs(config.metadataDir),
+    onItem: ({ fraction, items }) => progress.update(fraction, `${items} items, ${formatBytes(bytes)} of files sent`),
+  }).finally(progress.stop);
+  for (const { kind, id, state, reason, notes } of incomplete)
+    print(`${kind} ${id}: ${[state === 'copied' ? '' : `${state}.`, reason, ...notes].filter(Boolean).join(' ')}`);
+  for (const [kind, { copied, failed, skipped, pending }] of Object.entries(counts))
+    print(`${kind}: ${copied} copied, ${failed} failed, ${skipped} skipped, ${pending} pending`);
+  print(`${formatBytes(bytes)} of files were sent.`);
+  return Object.values(counts).every(({ failed, pending }) => failed + pending === 0) ? 0 : 1;
 }
 
 function parseSince(text: string | undefined): Date | null {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { CatalogueSource } from '#maintenance/import/catalogue-source.ts';
 import { countSource, type SourceCount } from '#maintenance/import/count-source.ts';
 import { openFolder } from '#maintenance/import/folder-source.ts';
@@ -24,6 +23,7 @@ import { prepareDatabase } from '../prepare-database.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { type Progress, showProgress } from '../terminal/progress.ts';
 import { type Connections, withConnections } from './connections.ts';
+import { readCredentials } from './credentials.ts';
 
 const USAGE = `npm run inlet -- import URL|DIR [--user NAME] [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--dry-run] [--follow] [--groups]
 
@@ -107,14 +107,8 @@ export const importCommand: Command = {
     if (!/^[a-z][a-z+.-]*:\/\//i.test(url)) {
       return importFrom(await openFolder(resolve(callersFolder(environment), url)), order, open);
     }
-    const password = values['password-stdin'] ? await passwordFromInput() : environment.INLET_PASSWORD;
-    if (!values.user || !password) {
-      throw new UsageError(
-        'A server requires --user, and its password on standard input (--password-stdin) or in INLET_PASSWORD.',
-      );
-    }
     const source = await openServer(url, {
-      ...{ username: values.user, password, signal },
+      ...{ ...(await readCredentials(values, environment)), signal },
       concurrency: order.parallel,
       requestsPerSecond: numberIn('--rate', values.rate, 50, MAX_RATE),
       nodes: hostsIn('--node', values.node ?? []),
@@ -128,10 +122,6 @@ export const importCommand: Command = {
     return importFrom(source, order, open);
   },
 };
-
-async function passwordFromInput(): Promise<string> {
-  return (await text(process.stdin)).replace(/\r?\n$/, '');
-}
 
 /** Imports from an open source. @returns the exit code */
 async function importFrom(

@@ -110,7 +110,7 @@ async function objectsOf(folder: string): Promise<string | undefined> {
  * Returns the identifier of an installation, in hexadecimal. It is created with the database and restored with the
  * data.
  */
-export async function systemOf(client: pg.Client): Promise<string> {
+export async function systemOf(client: pg.Client | pg.Pool): Promise<string> {
   const { rows } = await client.query<{ system: string }>(
     "SELECT encode(sha256('system'::bytea || key), 'hex') AS system FROM nonce_key",
   );

@@ -15,8 +15,8 @@ import {
 } from '../import/folder-format.ts';
 import { jsonLine } from '../json-lines.ts';
 import { lockFolder, openExportFolder, removeUnlisted } from './export-folder.ts';
-import { type ExportChoice, type ExportTotals, listedIds, listItems } from './item-list.ts';
-import { type Item, type ItemServices, loadItems } from './load-items.ts';
+import { type ExportChoice, type ExportTotals, listItems } from './item-list.ts';
+import { type Item, type ItemServices, loadItems, loadListed } from './load-items.ts';
 import { writeItem } from './write-item.ts';
 
 export interface ExportParts extends ItemServices {
@@ -139,17 +139,10 @@ class ExportRun {
 
   /** Loads all items of a kind in order. */
   async *#items(kind: ItemKind, onBatch: (items: readonly Item[]) => Promise<void>): AsyncGenerator<Item> {
-    const { client } = this.#parts;
-    for await (const ids of listedIds(client, kind)) {
-      const found = new Map((await this.#load(kind, ids)).map((item) => [item.id, item]));
-      const items = ids.flatMap((id) => found.get(id) ?? []);
+    for await (const items of loadListed(kind, this.#parts)) {
       await onBatch(items);
       yield* items;
     }
-  }
-
-  #load(kind: ItemKind, ids: readonly string[]): Promise<Item[]> {
-    return loadItems(this.#parts.database, kind, ids, this.#parts);
   }
 
   async #writeItem(item: Item): Promise<void> {
@@ -167,7 +160,7 @@ class ExportRun {
     }
     this.bytes -= added;
     // The item may have changed since it was loaded, and its objects may have been removed.
-    const [present] = await this.#load(item.kind, [item.id]);
+    const [present] = await loadItems(this.#parts.database, item.kind, [item.id], this.#parts);
     if (!present) return rm(join(this.#folder, itemFolder(item.kind, item.id)), { recursive: true, force: true });
     if (present.text !== item.text) return this.#writeItem(present);
     this.failed.push({ kind: item.kind, id: item.id, reason });

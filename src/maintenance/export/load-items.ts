@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type pg from 'pg';
 import { aclsOf, effectiveAclsOf } from '#access/acl/acl.queries.ts';
 import { groupJson } from '#access/user-groups/group-json.ts';
 import { shownGroup } from '#access/user-groups/groups.queries.ts';
@@ -15,6 +16,7 @@ import { NEWEST_VERSION } from '#platform/http/answer/version.ts';
 import { fileName, type ItemKind } from '../import/folder-format.ts';
 import type { SeriesExtras } from '../import/inlet-extras.schemas.ts';
 import { eventExtras, type FileRow, loadEventParts, storedFields } from './event-parts.ts';
+import { listedIds } from './item-list.ts';
 
 /** A file of an exported item. */
 export interface ItemFile {
@@ -51,6 +53,17 @@ export function loadItems(
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute((trx) => LOADERS[kind](trx, ids, services));
+}
+
+/** Loads all listed items of a kind in order, in batches (`listItems`). */
+export async function* loadListed(
+  kind: ItemKind,
+  { client, database, ...services }: ItemServices & { client: pg.Client; database: Database },
+): AsyncGenerator<Item[]> {
+  for await (const ids of listedIds(client, kind)) {
+    const found = new Map((await loadItems(database, kind, ids, services)).map((item) => [item.id, item]));
+    yield ids.flatMap((id) => found.get(id) ?? []);
+  }
 }
 
 const LOADERS: Record<ItemKind, (trx: Transaction, ids: readonly string[], services: ItemServices) => Promise<Item[]>> =

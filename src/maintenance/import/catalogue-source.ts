@@ -1,13 +1,30 @@
 import type { Readable } from 'node:stream';
 import type { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
 
-/** A catalogue that is read for an import: a server with the External API, or an exported folder. */
-export interface CatalogueSource {
+/** The place from which an item and its files are copied. */
+export interface ItemSource {
   /**
-   * Names the source in the database: a URL without credentials and without a final slash, or `folder:`, a path and
-   * the identifier of the installation.
+   * Names the source in the database: a URL without credentials and without a final slash; `folder:`, a path and the
+   * identifier of the installation; or `inlet:` and the identifier of an installation that sends its items.
    */
   readonly name: string;
+  /** Returns an event; undefined if it does not exist, or may not be read. */
+  findEvent(id: string): Promise<SourceEvent | undefined>;
+  /** Returns the source tracks of an event; none if the source does not tell. */
+  tracks(eventId: string): Promise<SourceTrack[]>;
+  /** Called before files of an event are opened, with the addresses of all of them. May throw to copy nothing. */
+  prepare?(urls: readonly string[]): void;
+  /**
+   * Opens a file. Read the stream to its end or destroy it. It fails if the file is incomplete.
+   *
+   * @param url the address in the JSON of the source
+   * @throws {SourceError} if the source does not have it or does not let it be read
+   */
+  open(url: string, signal: AbortSignal): Promise<SourceFile>;
+}
+
+/** A catalogue that is read for an import: a server with the External API, or an exported folder. */
+export interface CatalogueSource extends ItemSource {
   /** True for a part of a catalogue: what it does not have may still exist. */
   readonly isPartial?: boolean;
   /** Returns all series with their details, the oldest first. */
@@ -18,20 +35,9 @@ export interface CatalogueSource {
   playlists(choice: SourceChoice): AsyncIterable<SourcePlaylist>;
   /** Returns all groups, whatever the choice of series and times. @throws {ListUnavailable} */
   groups(choice: SourceChoice): AsyncIterable<SourceGroup>;
-  /** Returns an event; undefined if it does not exist, or may not be read. */
-  findEvent(id: string): Promise<SourceEvent | undefined>;
   findSeries(id: string): Promise<SourceSeries | undefined>;
   findPlaylist(id: string): Promise<SourcePlaylist | undefined>;
   findGroup(id: string): Promise<SourceGroup | undefined>;
-  /** Returns the source tracks of an event; none if the source does not tell. */
-  tracks(eventId: string): Promise<SourceTrack[]>;
-  /**
-   * Opens a file. Read the stream to its end or destroy it. It fails if the file is incomplete.
-   *
-   * @param url the address in the JSON of the source
-   * @throws {SourceError} if the source does not have it or does not let it be read
-   */
-  open(url: string, signal: AbortSignal): Promise<SourceFile>;
 }
 
 /** The series and events to read; everything by default. */

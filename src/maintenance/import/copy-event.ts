@@ -97,6 +97,7 @@ async function copyFiles(
     if (isRenewed) for (const { id } of media) current.delete(id);
     wanted.push(...elements);
   }
+  services.source.prepare?.(wanted.filter((file) => !isHere(file)).map(({ url }) => url));
   try {
     for (const file of wanted) {
       if (isHere(file)) copies.kept.set(file.id, markOf(file));

@@ -6,7 +6,7 @@ import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { putMeasured } from '#platform/storage/put-measured.ts';
 import type { StagingLedger } from '#platform/storage/staging.ts';
-import { type CatalogueSource, SourceError } from './catalogue-source.ts';
+import { type ItemSource, SourceError } from './catalogue-source.ts';
 import { isPlaylist } from './plan-files.ts';
 import type { PlannedFile } from './planned-file.ts';
 
@@ -24,7 +24,7 @@ export interface CopiedFile {
 }
 
 export interface CopyServices {
-  source: CatalogueSource;
+  source: ItemSource;
   storage: ObjectStorage;
   staging: StagingLedger;
   signal: AbortSignal;

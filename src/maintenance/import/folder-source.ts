@@ -1,8 +1,7 @@
 import { lstat, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { z } from 'zod';
-import { tryParseJson } from '#platform/text/json.ts';
+import type { z } from 'zod';
 import { type CatalogueSource, type SourceChoice, SourceError, type SourceFile } from './catalogue-source.ts';
 import {
   ExportFolderError,
@@ -14,12 +13,8 @@ import {
   listedItems,
   readManifest,
 } from './folder-format.ts';
-import { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
-
-const ExportedEvent = SourceEvent.extend({ tracks: z.array(SourceTrack).default([]) });
-type ExportedEvent = z.infer<typeof ExportedEvent>;
-/** The JSON of an exported event. */
-const FolderEvent = ExportedEvent.transform(located);
+import { FolderEvent, parseItem } from './folder-item.ts';
+import { type SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, type SourceTrack } from './source.schemas.ts';
 
 /** The longest JSON of an item. */
 const MOST_BYTES = 64 * 2 ** 20;
@@ -134,16 +129,7 @@ class FolderSource implements CatalogueSource {
     if (size > MOST_BYTES) throw new SourceError(`${path} has ${size} bytes; at most ${MOST_BYTES} are allowed.`);
     const file = await open(join(this.#root, path), 'r').catch(unreadable(path));
     const text = await file.readFile('utf8').finally(() => file.close());
-    const json = tryParseJson(text);
-    if (json === undefined) throw new SourceError(`${path} is not valid JSON.`);
-    const parsed = schema.safeParse(json);
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      throw new SourceError(`${path} is not valid: \`${issue?.path.join('.') || 'it'}\`: ${issue?.message}.`);
-    }
-    if (parsed.data.identifier !== id)
-      throw new SourceError(`${path} describes "${parsed.data.identifier}" instead of "${id}".`);
-    return parsed.data;
+    return parseItem(text, { schema, id, path });
   }
 
   /** @returns undefined if it does not exist @throws {SourceError} for a link, and for anything else that is no file */
@@ -169,30 +155,4 @@ function unreadable(path: string) {
 function timeOf(text: string): number {
   const time = Date.parse(text);
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
-}
-
-/** Returns an event with the paths of its files within the folder. @throws {SourceError} for a name of no such file */
-function located(event: ExportedEvent): ExportedEvent {
-  const folder = itemFolder('events', event.identifier);
-  const at = (name: string) => {
-    if (FILE_NAME.test(name)) return `${folder}/${name}`;
-    throw new SourceError(`${folder} names the file "${name}", which is not the name of a file in it.`);
-  };
-  const files = <File extends { url: string }>(list: readonly File[]) =>
-    list.map((file) => ({ ...file, url: at(file.url) }));
-  return {
-    ...event,
-    publications: event.publications.map((publication) => ({
-      ...publication,
-      media: files(publication.media),
-      attachments: files(publication.attachments),
-      metadata: files(publication.metadata),
-    })),
-    tracks: event.tracks.map((track) => ({ ...track, uri: at(track.uri) })),
-    inlet: event.inlet && {
-      ...event.inlet,
-      attachments: files(event.inlet.attachments),
-      prepared: files(event.inlet.prepared),
-    },
-  };
 }

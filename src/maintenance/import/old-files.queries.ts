@@ -21,7 +21,7 @@ export async function findOldFile(database: Database, path: string): Promise<Old
     SELECT f.event_id AS "eventId", e.publication_id AS "publicationId", f.file_id AS "fileId",
       coalesce(e.filename, '') AS filename, ${mayAccess('events', anonymous, 'read')} AS "isPublic"
     FROM import_files AS f JOIN events ON events.id = f.event_id
-    JOIN import_sources AS s ON s.id = f.source_id AND s.name NOT LIKE 'folder:%'
+    JOIN import_sources AS s ON s.id = f.source_id AND s.name LIKE 'http%'
     LEFT JOIN publication_elements AS e ON e.id = f.file_id AND e.event_id = f.event_id
     WHERE f.path = ${path} AND (e.publication_id IS NOT NULL OR EXISTS (SELECT FROM tracks WHERE tracks.id = f.file_id))
     ORDER BY e.publication_id IS NULL, s.id DESC LIMIT 1`.execute(database);

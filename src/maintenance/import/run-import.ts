@@ -3,7 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Transaction } from '#platform/database/kysely.ts';
 import { HttpError } from '#platform/http/errors/errors.ts';
 import { forEachConcurrent, inBatches } from '../concurrency.ts';
-import { isPartial, ListUnavailable, type SourceChoice, SourceError } from './catalogue-source.ts';
+import {
+  type CatalogueSource,
+  isPartial,
+  ListUnavailable,
+  type SourceChoice,
+  SourceError,
+} from './catalogue-source.ts';
 import {
   beginPass,
   forgetItem,
@@ -33,6 +39,8 @@ export interface ImportChoice extends Omit<SourceChoice, 'signal' | 'onUnreadabl
   follow: boolean;
 }
 
+type SourceServices = ImportServices & { source: CatalogueSource };
+
 /** After a longer pass, the source is read again for changes since its beginning. */
 const LONG_PASS_MS = 600_000;
 /** The pause before a source is read again, in milliseconds. */
@@ -52,7 +60,7 @@ const MAX_ID = 500;
  *
  * @throws the signal's reason
  */
-export async function runImport(choice: ImportChoice, given: ImportServices) {
+export async function runImport(choice: ImportChoice, given: SourceServices) {
   const warnings = new Set<string>();
   const onWarning = (message: string) => {
     if (!warnings.has(message)) given.onWarning?.(message);
@@ -75,28 +83,21 @@ export async function runImport(choice: ImportChoice, given: ImportServices) {
 async function pass(
   purpose: 'list' | 'copy',
   choice: ImportChoice,
-  services: ImportServices,
+  services: SourceServices,
   failed: Set<string>,
 ): Promise<number> {
   const { database, source, sourceId, signal, onWarning } = services;
   const { seriesId, since, parallel } = choice;
   const number = await beginPass(database, sourceId);
   let copied = 0;
-  const handle = async ({ key, item, known }: Found) => {
+  const handle = async (found: Found) => {
     let attempt = '';
-    const result = await outcome(async () => {
-      const digest = digestOf(item);
-      attempt = `${key.kind} ${key.id} ${digest}`;
-      if (failed.has(attempt) || (await isCurrent(key, digest, known, services))) return undefined;
-      return HANDLERS[key.kind].copy(item, digest, known, services);
-    }, signal);
-    if (!result) return;
-    if (result.state === 'copied') copied += 1;
-    else {
-      // A result with a version has been stored together with the item.
-      if (result.version === undefined) await saveResult(database, key, result);
-      if (result.state !== 'pending') failed.add(attempt);
-    }
+    const result = await copyFound(found, services, (digest) => {
+      attempt = `${found.key.kind} ${found.key.id} ${digest}`;
+      return failed.has(attempt);
+    });
+    if (result?.state === 'copied') copied += 1;
+    else if (result && result.state !== 'pending') failed.add(attempt);
   };
   /** @returns true if everything was read */
   const walk = async (kind: ItemKind): Promise<boolean> => {
@@ -133,6 +134,33 @@ interface Found {
   key: ItemKey;
   item: Item;
   known: KnownItem;
+}
+
+/** Copies an item unless it is here as it is at the source. @returns the outcome, which is stored; undefined if there is none */
+async function copyFound(
+  { key, item, known }: Found,
+  services: ImportServices,
+  isRefused: (digest: string) => boolean = () => false,
+): Promise<ItemResult | undefined> {
+  const result = await outcome(async () => {
+    const digest = digestOf(item);
+    if (isRefused(digest) || (await isCurrent(key, digest, known, services))) return undefined;
+    return HANDLERS[key.kind].copy(item, digest, known, services);
+  }, services.signal);
+  // A result with a version has been stored together with the item.
+  if (result && result.state !== 'copied' && result.version === undefined)
+    await saveResult(services.database, key, result);
+  return result;
+}
+
+/** Copies one item of a source of which nothing else is read. @returns the outcome, which is stored */
+export async function copyItem(kind: ItemKind, item: Item, services: ImportServices): Promise<ItemResult> {
+  const { database, sourceId } = services;
+  const key = keyOf(sourceId, kind, item.identifier);
+  const known = await noteFound(database, { sourceId, kind }, [{ id: key.id, title: item.title }], 0);
+  const found = known.get(key.id);
+  if (!found) throw new Error(`The ${kind} ${key.id} was not noted.`);
+  return (await copyFound({ key, item, known: found }, services)) ?? { state: 'copied' };
 }
 
 /** Items that are noted in one statement. */
@@ -214,7 +242,7 @@ async function isCurrent(
  * @param kinds those that were read completely
  * @returns the number of items that vanished
  */
-async function followDeletions(pass: number, kinds: readonly ItemKind[], services: ImportServices): Promise<number> {
+async function followDeletions(pass: number, kinds: readonly ItemKind[], services: SourceServices): Promise<number> {
   const { database, sourceId, signal } = services;
   const { vanished, counts } = await notFoundIn(database, sourceId, kinds, pass);
   const doubts = new Map(counts.map((count) => [count.kind, doubtOf(count)]));
@@ -239,7 +267,7 @@ function doubtOf({ kind, missing, total }: MissingCount): string | undefined {
 async function followDeletion(
   { kind, id, version }: VanishedItem,
   doubt: string | undefined,
-  services: ImportServices,
+  services: SourceServices,
 ): Promise<ItemResult | 'deleted' | undefined> {
   const { database, source, sourceId, onDeleted } = services;
   const handler = HANDLERS[kind];

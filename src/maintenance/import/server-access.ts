@@ -6,10 +6,9 @@ import type { SourceConnection } from './source-connection.ts';
 /** Parses the address of a server. @throws {SourceUnusable} */
 export function baseOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new SourceUnusable('The URL of the source must begin with http:// or https://.');
+  if (!url || !/^https?:$/.test(url.protocol)) throw new SourceUnusable('The URL must begin with http:// or https://.');
   if (url.username || url.password)
-    throw new SourceUnusable('The URL of the source must contain no user and no password. Give them as options.');
+    throw new SourceUnusable('The URL must contain no user and no password. Give them as options.');
   url.search = '';
   url.hash = '';
   url.pathname = url.pathname.replace(/(\/api)?\/*$/, '');

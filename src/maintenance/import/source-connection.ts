@@ -56,8 +56,8 @@ export class SourceConnection {
 
   /** Requests JSON, in as many attempts as it takes. @param path from `/api` @throws {SourceError} */
   json(path: string, signal: AbortSignal): Promise<unknown> {
-    const [what] = path.split('?', 1);
-    return this.#options.requests.json(what ?? path, signal, () => this.attemptJson(path, signal));
+    const [what = path] = path.split('?', 1);
+    return this.#options.requests.json(`${what} cannot be read`, signal, () => this.attemptJson(path, signal));
   }
 
   /**
@@ -92,7 +92,7 @@ export class SourceConnection {
     const { requests } = this.#options;
     const what = `The file ${shownAddress(target.url)}`;
     const attempt = () => this.#attemptFile(what, target, signal);
-    const { file, release } = await requests.file(what, signal, attempt, this.#isOwn(target));
+    const { file, release } = await requests.file(`${what} cannot be read`, signal, attempt, this.#isOwn(target));
     file.stream.once('close', release);
     // It may have been closed before.
     if (file.stream.closed) release();
@@ -202,7 +202,7 @@ async function withIdleLimit<T>(
 }
 
 /** Turns errors of a connection into a fault that may pass. */
-function asFault(error: unknown): unknown {
+export function asFault(error: unknown): unknown {
   if (error instanceof OutboundError) return new TemporaryFault(error.message);
   // fetch rejects with it, and with the reason as the cause.
   if (!(error instanceof TypeError && 'cause' in error)) return error;
@@ -222,7 +222,8 @@ async function readText(response: Response, progress: () => void): Promise<strin
   return Buffer.concat(chunks).toString();
 }
 
-function statusFault(what: string, status: number, retryAfter: string | null | undefined, body = ''): Error {
+/** Returns the error for a status other than 200. @param what the subject of its sentence */
+export function statusFault(what: string, status: number, retryAfter: string | null | undefined, body = ''): Error {
   const answer = { status, retryAfterMs: parseRetryAfter(retryAfter) };
   if (BUSY.includes(status)) return new TemporaryFault(`it responded with status ${status}`, answer);
   // Errors of the API are sentences; pages of other servers say nothing.

@@ -74,11 +74,11 @@ export class SourceRequests {
     return this.#pace.take(signal);
   }
 
-  /** Runs attempts in a slot for JSON. @throws {SourceError} */
-  async json<T>(what: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+  /** Runs attempts in a slot for JSON. @param fault a clause that begins the error @throws {SourceError} */
+  async json<T>(fault: string, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
     const release = await this.#json.acquire(signal);
     try {
-      return await this.#retry(what, signal, attempt, true);
+      return await this.#retry(fault, signal, attempt, true);
     } finally {
       release();
     }
@@ -87,20 +87,21 @@ export class SourceRequests {
   /**
    * Runs attempts in a slot for files, which the caller releases.
    *
+   * @param fault a clause that begins the error
    * @param isOwn true for a file of the source itself, which is waited for
    * @throws {SourceError}
    */
-  async file<T>(what: string, signal: AbortSignal, attempt: () => Promise<T>, isOwn: boolean) {
+  async file<T>(fault: string, signal: AbortSignal, attempt: () => Promise<T>, isOwn: boolean) {
     const release = await this.#files.acquire(signal);
     try {
-      return { file: await this.#retry(what, signal, attempt, isOwn), release };
+      return { file: await this.#retry(fault, signal, attempt, isOwn), release };
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  async #retry<T>(what: string, signal: AbortSignal, attempt: () => Promise<T>, isOwn: boolean): Promise<T> {
+  async #retry<T>(fault: string, signal: AbortSignal, attempt: () => Promise<T>, isOwn: boolean): Promise<T> {
     const count = { failures: 0, outages: 0, throttled: 0 };
     for (;;) {
       try {
@@ -119,7 +120,7 @@ export class SourceRequests {
         if (wasAway) count.outages += 1;
         else count.failures += 1;
         if (count.failures === MAX_ATTEMPTS || count.outages === MAX_OUTAGES)
-          throw new SourceError(`${what} cannot be read: ${error.message}.`, error.status);
+          throw new SourceError(`${fault}: ${error.message}.`, error.status);
         if (wasAway) continue;
         const longest = isOwn ? LONGEST_HOLD_MS : LONGEST_PAUSE_MS;
         await pause(Math.min(longest, this.#pauseMs(count.failures, error)), signal);

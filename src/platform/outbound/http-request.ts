@@ -1,14 +1,16 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { startTolerantTimer } from '../process/timeout.ts';
 import { OutboundError, type Target } from './connect.ts';
 import { silent } from './response-body.ts';
 
 export interface AskOptions {
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'PUT';
   headers?: Readonly<Record<string, string>>;
-  body?: Uint8Array;
-  /** Longest silence of the host, in milliseconds. */
+  /** A stream needs a `Content-Length` in the headers. It is destroyed if the host responds early. */
+  body?: Uint8Array | Readable | undefined;
+  /** Longest time in which nothing is sent or received, in milliseconds. */
   idleMs: number;
   signal?: AbortSignal | undefined;
 }
@@ -32,7 +34,7 @@ export function sendRequest(
         'Accept-Encoding': 'identity',
         'User-Agent': 'Inlet',
         Connection: 'close',
-        ...(body && { 'Content-Length': String(body.byteLength) }),
+        ...(body instanceof Uint8Array && { 'Content-Length': String(body.byteLength) }),
         ...headers,
       },
     });
@@ -42,10 +44,16 @@ export function sendRequest(
       socket.destroy();
     };
     const onAbort = () => fail(signal?.reason);
-    const cancel = startTolerantTimer(idleMs, () => fail(silent(idleMs)));
+    const start = () => startTolerantTimer(idleMs, () => fail(silent(idleMs)));
+    let cancel = start();
     const done = () => {
       cancel();
+      if (body instanceof Readable) body.off('data', progress).unpipe(question).destroy();
       signal?.removeEventListener('abort', onAbort);
+    };
+    const progress = () => {
+      cancel();
+      cancel = start();
     };
     question.on('error', () => fail(new OutboundError('its host sent an unreadable response')));
     question.once('response', (answer) => {
@@ -54,6 +62,7 @@ export function sendRequest(
     });
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();
-    question.end(body);
+    if (body instanceof Readable) body.on('error', fail).on('data', progress).pipe(question);
+    else question.end(body);
   });
 }
