@@ -187,6 +187,8 @@ describe('an export to another Inlet', () => {
     await expect(sendTo(from, old)).rejects.toThrow(/is not an Inlet, or one of a version that receives no export/);
     const page = await listening((_, response) => void response.end('<html></html>'));
     await expect(sendTo(from, page)).rejects.toThrow(`${page} is not an Inlet. Check the URL.`);
+    const moved = await listening((_, response) => void response.writeHead(302, { Location: '/x' }).end());
+    await expect(sendTo(from, moved)).rejects.toThrow(`${moved}/admin/import is answered with status 302`);
     await expect(sendTo(from, url.replace('http', 'https'))).rejects.toThrow('the TLS connection to its host failed');
     await expect(sendTo(from, 'ftp://127.0.0.1')).rejects.toThrow('must begin with http:// or https://');
   });

@@ -60,7 +60,7 @@ export class ReceivingInlet {
   async open(): Promise<void> {
     const { base, system, requests, signal } = this.#options;
     const ask = () => this.#request('GET', '');
-    const answer = await requests.json(base, signal, ask).catch((error) => {
+    const answer = await requests.json(`${base} cannot be used`, signal, ask).catch((error) => {
       if (!(error instanceof SourceError)) throw error;
       throw unusable(base, error);
     });
@@ -101,7 +101,7 @@ export class ReceivingInlet {
       const answer = await sendRequest(target, socket, { method, headers, body: form?.body, idleMs, signal });
       const sentence = await text(responseBody(answer, { maxBytes: MAX_RECEIPT_BYTES, idleMs }).stream);
       if (answer.statusCode === 200) return sentence;
-      throw statusFault('It', answer.statusCode ?? 0, answer.headers['retry-after'], sentence);
+      throw statusFault(`${base}/admin/import`, answer.statusCode ?? 0, answer.headers['retry-after'], sentence);
     } catch (error) {
       throw asFault(error);
     } finally {
@@ -158,5 +158,5 @@ function unusable(base: string, error: SourceError): SourceUnusable {
     403: `The account at ${base} is not an administrator. Give it the role ROLE_ADMIN.`,
     404: `${base} is not an Inlet, or one of a version that receives no export. Check the URL, or update that Inlet.`,
   };
-  return new SourceUnusable(sentences[error.status ?? 0] ?? `${base} cannot be used: ${error.message}`);
+  return new SourceUnusable(sentences[error.status ?? 0] ?? error.message);
 }
