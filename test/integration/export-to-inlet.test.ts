@@ -218,12 +218,47 @@ describe('a sent item', () => {
       [path, [file('file', 'a.mp4', bytes(10))], /`item` must come before the files/],
       [path, [series(), file('file', '../x', bytes(10))], /`item` does not name the file/],
       [path, [series(), file('file', 'a.mp4', bytes(10))], /`item` does not name the file "?a\.mp4/],
-      [path, [], /body|`item` is missing|form/],
+      [path, [field('other', 'x')], /`item` is missing/],
     ];
-    for (const [to_, parts, reason] of refusals)
-      expect(await put(to, to_, parts), to_).toEqual({ status: 400, text: expect.stringMatching(reason) });
+    for (const [address, parts, reason] of refusals)
+      expect(await put(to, address, parts), address).toEqual({ status: 400, text: expect.stringMatching(reason) });
     expect(await put(to, path, [series({ description: 'a'.repeat(17 * 2 ** 20) })])).toMatchObject({ status: 413 });
     expect(await to.app.database.selectFrom('series').select('id').where('id', '=', 'ab').execute()).toEqual([]);
     expect(await to.app.database.selectFrom('staging').select('object_key').execute()).toEqual([]);
+  });
+
+  test('that cannot be stored fails, however odd it is', async () => {
+    const to = await openReceiver();
+    const path = `/admin/import/events/ab?source=${SYSTEM}`;
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const event = (members: string) => field('item', `{"identifier":"ab","title":"A"${members}}`);
+    const track = (members: string) => event(`,"tracks":[{"flavor":"a/b","uri":"x.mp4"${members}}]`);
+    for (const item of [
+      event(',"title":"\\u0000"'),
+      event(`,"more":${deep}`),
+      track(`,"streams":{"video-1":{"more":${deep}}}`),
+      track(`,"size":-1`),
+      event(',"start":"never"'),
+      event(',"is_part_of":"missing"'),
+    ]) {
+      const answer = await put(to, path, [item]);
+      expect([200, 400], answer.text.slice(0, 300)).toContain(answer.status);
+    }
+  });
+
+  test('may arrive twice concurrently', async () => {
+    const to = await openReceiver();
+    for (const [kind, item] of Object.entries({
+      series: { identifier: 'ab', title: 'A' },
+      events: { identifier: 'ab', title: 'A' },
+      groups: { identifier: 'ab', name: 'A', roles: 'ROLE_A', members: '' },
+    })) {
+      const path = `/admin/import/${kind}/ab?source=${SYSTEM}`;
+      const send = () => put(to, path, [field('item', JSON.stringify(item))]);
+      for (const answer of await Promise.all([send(), send(), send(), send()])) {
+        expect(answer).toMatchObject({ status: 200 });
+        expect(JSON.parse(answer.text)).toMatchObject({ state: 'copied' });
+      }
+    }
   });
 });

@@ -5,7 +5,7 @@ import { FILE_NAME, itemFolder } from './folder-format.ts';
 import { SourceEvent, SourceGroup, SourcePlaylist, SourceSeries, SourceTrack } from './source.schemas.ts';
 
 const ExportedEvent = SourceEvent.extend({ tracks: z.array(SourceTrack).default([]) });
-type ExportedEvent = z.infer<typeof ExportedEvent>;
+export type ExportedEvent = z.infer<typeof ExportedEvent>;
 /** The JSON of an exported event. */
 export const FolderEvent = ExportedEvent.transform(located);
 
@@ -37,10 +37,24 @@ export function parseItem<T extends { identifier: string }>(
 /** Returns an event with the paths of its files within the folder. @throws {SourceError} for a name of no such file */
 function located(event: ExportedEvent): ExportedEvent {
   const folder = itemFolder('events', event.identifier);
-  const at = (name: string) => {
+  return withFiles(event, (name) => {
     if (FILE_NAME.test(name)) return `${folder}/${name}`;
     throw new SourceError(`${folder} names the file "${name}", which is not the name of a file in it.`);
-  };
+  });
+}
+
+/** Returns the paths of all files of an event. */
+export function filePaths(event: ExportedEvent): string[] {
+  const paths: string[] = [];
+  withFiles(event, (path) => {
+    paths.push(path);
+    return path;
+  });
+  return paths;
+}
+
+/** Returns an event with other addresses of its files. */
+function withFiles(event: ExportedEvent, at: (address: string) => string): ExportedEvent {
   const files = <File extends { url: string }>(list: readonly File[]) =>
     list.map((file) => ({ ...file, url: at(file.url) }));
   return {

@@ -5,8 +5,9 @@ import { type FormParts, receiveForm } from '#ingest/receive-form.ts';
 import type { Catalogs } from '#metadata/catalogs.ts';
 import type { Config } from '#platform/config/config.ts';
 import type { Database } from '#platform/database/kysely.ts';
+import type { Locks } from '#platform/database/locks.ts';
 import { defineEndpoint } from '#platform/http/endpoint/endpoint.ts';
-import { badRequest } from '#platform/http/errors/errors.ts';
+import { badRequest, refusal } from '#platform/http/errors/errors.ts';
 import { excerpt } from '#platform/text/excerpt.ts';
 import { systemOf } from '../backup/backup.ts';
 import { SourceError } from './catalogue-source.ts';
@@ -20,6 +21,7 @@ type Services = FormParts & {
   database: Database;
   catalogs: Catalogs;
   pools: { usual: pg.Pool };
+  locks: Pick<Locks, 'take'>;
 };
 
 /** Names this installation, so that another one finds out whether it can send its items here. */
@@ -33,6 +35,11 @@ export const receivingSystem = defineEndpoint({
 const KINDS = { series: 'series', events: 'event', playlists: 'playlist', groups: 'group' } as const;
 /** The names of files are unique, and their number is limited by the JSON. */
 const LIMITS = { fieldBytes: 16 * 2 ** 20, fields: 1, files: 10_000 };
+
+const LOCK_WAIT_MS = 20_000;
+const LATER = { 'Retry-After': '30' };
+const ARRIVES_ALREADY = refusal(503, 'Another request is sending this item. Try again later.', [], LATER);
+const BROKEN_OFF = refusal(503, 'The database was lost while the item was copied. Try again later.', [], LATER);
 
 const Query = z.object({
   source: z
@@ -70,16 +77,21 @@ export const receiveItem = defineEndpoint({
     };
     await using form = await receiveForm(request, { onField, takes, most: LIMITS }, services);
     if (!sent) throw badRequest('The field `item` is missing.');
-    const { config, database, storage, staging, catalogs } = services;
+    const { config, database, storage, staging, catalogs, locks } = services;
     const from = new SentItemSource(`inlet:${source}`, sent, form.files, storage);
     const sourceId = await openSource(database, from.name);
+    // A sender that has waited too long for the answer sends the item again.
+    const broken = new AbortController();
+    const holder = { onWanted: () => undefined, onLost: () => broken.abort(BROKEN_OFF()) };
+    const lock = await locks.take(`inlet import ${sourceId} ${kind} ${params.item_id}`, holder, LOCK_WAIT_MS);
+    if (!lock) throw ARRIVES_ALREADY();
     const copying = copyItem(KINDS[kind], sent.item, {
       ...{ source: from, sourceId, database, storage, staging, catalogs, theirs: theirs === 'true' },
       gapMs: config.scheduling.minGapMs,
       // A received item is copied even if its sender has left.
-      signal: new AbortController().signal,
+      signal: broken.signal,
     });
-    const { state, reason, notes, ...rest } = await copying.catch(missingFiles);
+    const { state, reason, notes, ...rest } = await copying.catch(missingFiles).finally(() => lock.release());
     return c.json({ state, reason, notes, ...('missing' in rest && { missing: rest.missing }) });
   },
 });

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { ReceivedFile } from '#ingest/staged-files.ts';
 import type { ObjectStorage } from '#platform/storage/object-storage.ts';
 import { type ItemSource, SourceError, type SourceFile } from './catalogue-source.ts';
-import { FILE_NAME, type ItemKind } from './folder-format.ts';
-import { ITEM_SCHEMAS, parseItem } from './folder-item.ts';
+import type { ItemKind } from './folder-format.ts';
+import { type ExportedEvent, filePaths, ITEM_SCHEMAS, parseItem } from './folder-item.ts';
 import type { Item } from './item-kinds.ts';
 import type { SourceEvent, SourceTrack } from './source.schemas.ts';
 
@@ -17,12 +17,7 @@ export interface SentItem {
 /** Parses a sent item. @throws {SourceError} */
 export function parseSentItem(kind: ItemKind, id: string, text: string): SentItem {
   const item: Item = parseItem<Item>(text, { schema: ITEM_SCHEMAS[kind], id, path: 'The field `item`' });
-  const names = new Set<string>();
-  JSON.parse(text, (name, value) => {
-    if ((name === 'url' || name === 'uri') && FILE_NAME.test(value)) names.add(value);
-    return value;
-  });
-  return { item, names };
+  return { item, names: new Set(isEvent(item) ? filePaths(item).map(nameIn) : []) };
 }
 
 /** The item needs files that were not sent with it. */
@@ -50,11 +45,11 @@ export class SentItemSource implements ItemSource {
   }
 
   async findEvent(): Promise<SourceEvent | undefined> {
-    return 'publications' in this.#item ? this.#item : undefined;
+    return isEvent(this.#item) ? this.#item : undefined;
   }
 
   async tracks(): Promise<SourceTrack[]> {
-    return 'tracks' in this.#item ? (this.#item.tracks as SourceTrack[]) : [];
+    return isEvent(this.#item) ? this.#item.tracks : [];
   }
 
   /** @throws {FilesNotSent} */
@@ -71,4 +66,6 @@ export class SentItemSource implements ItemSource {
   }
 }
 
+/** Only events have files. */
+const isEvent = (item: Item): item is ExportedEvent => 'tracks' in item;
 const nameIn = (url: string) => url.slice(url.lastIndexOf('/') + 1);
