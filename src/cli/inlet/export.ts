@@ -2,10 +2,7 @@ import { resolve } from 'node:path';
 import { systemOf } from '#maintenance/backup/backup.ts';
 import { exportCatalogue } from '#maintenance/export/export-catalogue.ts';
 import type { ExportChoice } from '#maintenance/export/item-list.ts';
-import { ReceivingInlet } from '#maintenance/export/receiving-inlet.ts';
-import { sendCatalogue } from '#maintenance/export/send-catalogue.ts';
 import { baseOf } from '#maintenance/import/server-access.ts';
-import { SourceRequests } from '#maintenance/import/source-requests.ts';
 import { loadCatalogs } from '#metadata/catalogs.ts';
 import { parseDateTime } from '#metadata/date-time.ts';
 import { formatBytes } from '#platform/text/units.ts';
@@ -16,11 +13,10 @@ import { callersFolder } from '../terminal/callers-folder.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { type Connections, withConnections } from './connections.ts';
 import { readCredentials } from './credentials.ts';
+import { exportToInlet } from './export-to-inlet.ts';
 
 const DEFAULT_PARALLEL = 4;
 const MOST_PARALLEL = 64;
-/** The other Inlet copies received files once more before it answers. */
-const ANSWER_MS = 600_000;
 
 const USAGE = `npm run inlet -- export DIR|URL [--user NAME] [--password-stdin] [--series ID] [--since DATE] [--parallel N] [--groups]
 
@@ -60,40 +56,38 @@ export const exportCommand: Command = {
     const { values, positionals } = parseArguments(args, OPTIONS, 1);
     const [named] = positionals;
     if (!named) throw new UsageError('DIR or URL is missing.');
-    const order: Order = {
+    const scope: ExportScope = {
       choice: { seriesId: values.series ?? null, since: parseSince(values.since) },
       concurrency: parseParallel(values.parallel),
-      groups: values.groups ?? false,
-      theirs: values.theirs ?? false,
     };
     const { environment } = terminal;
     const connected = (work: (connections: Connections) => Promise<number>) =>
       withConnections(environment, 'export', prepareDatabase, work);
     if (/^[a-z][a-z+.-]*:\/\//i.test(named)) {
-      if (order.groups && (values.series ?? values.since) !== undefined)
+      const { groups = false, theirs = false } = values;
+      if (groups && (values.series ?? values.since) !== undefined)
         throw new UsageError('--groups cannot be combined with --series or --since.');
-      const account = { base: baseOf(named), ...(await readCredentials(values, environment)) };
-      return connected((connections) => sendTo(account, order, connections, terminal));
+      const target = { base: baseOf(named), ...(await readCredentials(values, environment)), groups, theirs };
+      return connected((connections) => exportToInlet(target, scope, connections, terminal));
     }
     const surplus = (['user', 'password-stdin', 'groups', 'theirs'] as const).find((name) => name in values);
     if (surplus) throw new UsageError(`--${surplus} requires a URL.`);
     return connected((connections) =>
-      writeTo(resolve(callersFolder(environment), named), order, connections, terminal),
+      exportToFolder(resolve(callersFolder(environment), named), scope, connections, terminal),
     );
   },
 };
 
-interface Order {
+/** The items to export, and how many of them concurrently. */
+interface ExportScope {
   choice: ExportChoice;
   concurrency: number;
-  groups: boolean;
-  theirs: boolean;
 }
 
 /** Writes the catalogue into a folder. @returns the exit code */
-async function writeTo(
+async function exportToFolder(
   folder: string,
-  { choice, concurrency }: Order,
+  { choice, concurrency }: ExportScope,
   { config, database, storage, connect }: Connections,
   { signal, print, screen }: Terminal,
 ): Promise<number> {
@@ -114,40 +108,6 @@ async function writeTo(
   const found = `${counts.join(', ')} with ${formatBytes(bytes)} of files as of ${manifest.taken}`;
   print(failed.length === 0 ? `${found}.` : `${found}; ${failed.length} of them were not written.`);
   return failed.length === 0 ? 0 : 1;
-}
-
-/** Sends the catalogue to another Inlet. @returns the exit code */
-async function sendTo(
-  { base, ...account }: { base: URL; username: string; password: string },
-  { choice, concurrency, groups, theirs }: Order,
-  { config, database, storage, connect }: Connections,
-  { signal, print, screen }: Terminal,
-): Promise<number> {
-  const client = await connect();
-  const system = await systemOf(client);
-  const limits = { concurrency, requestsPerSecond: 200, idleMs: ANSWER_MS, retryMs: 500 };
-  const requests = new SourceRequests(limits, signal, (outage) => {
-    if (outage) screen.write(`Waiting for the other Inlet: ${outage.reason}.\n`);
-  });
-  let bytes = 0;
-  const onBytes = (sent: number) => {
-    bytes += sent;
-  };
-  const address = base.href.replace(/\/$/, '');
-  const inlet = new ReceivingInlet({ ...account, base: address, system, theirs, requests, storage, signal, onBytes });
-  await inlet.open();
-  const progress = showProgress('export', screen);
-  const { counts, incomplete } = await sendCatalogue(inlet, {
-    ...{ database, client, choice, groups, concurrency, signal, publicUrl: config.publicUrl },
-    catalogs: await loadCatalogs(config.metadataDir),
-    onItem: ({ fraction, items }) => progress.update(fraction, `${items} items, ${formatBytes(bytes)} of files sent`),
-  }).finally(progress.stop);
-  for (const { kind, id, state, reason, notes } of incomplete)
-    print(`${kind} ${id}: ${[state === 'copied' ? '' : `${state}.`, reason, ...notes].filter(Boolean).join(' ')}`);
-  for (const [kind, { copied, failed, skipped, pending }] of Object.entries(counts))
-    print(`${kind}: ${copied} copied, ${failed} failed, ${skipped} skipped, ${pending} pending`);
-  print(`${formatBytes(bytes)} of files were sent.`);
-  return Object.values(counts).every(({ failed, pending }) => failed + pending === 0) ? 0 : 1;
 }
 
 function parseSince(text: string | undefined): Date | null {
