@@ -28,7 +28,7 @@ async function greys(transfer: string, codes: readonly number[]): Promise<string
 it.each([
   ['PQ', 'smpte2084', [397, 573, 723]],
   ['HLG', 'arib-std-b67', [396, 721, 940]],
-])('pictures in %s become ordinary ones of the same greys', async (_name, transfer, codes) => {
+])('pictures in %s become SDR of the same greys', async (_name, transfer, codes) => {
   const info = await probe(tools, await greys(transfer, codes));
   expect(info.video).toMatchObject({ codec: 'hevc', transfer });
   const folder = await mkdtemp(join(clipFolder(), 'hdr-'));
@@ -42,7 +42,7 @@ it.each([
   const { output } = await runTool(tools.ffmpeg, ['-v', 'error', '-i', path, ...raw], OPTIONS);
   const row = output.subarray(320 * 120, 320 * 121);
   const [card = 0, page = 0, sun = 0] = LIGHTS.map((_, i) => row[50 + i * 100]);
-  // A screen for ordinary pictures shows black as 16, a page as up to 235, and a card of 13 % of its light as 109.
+  // An SDR screen shows black as 16, a page as up to 235, and a card of 13 % of its light as 109.
   expect(Math.abs(card - 109)).toBeLessThan(6);
   expect(page).toBeGreaterThan(190);
   expect(page).toBeLessThan(215);

@@ -213,7 +213,7 @@ describe('encode', () => {
     expect(await staged.execute()).toEqual([]);
   });
 
-  it('lists a copy of oblong pixels with the size at which it is shown', async () => {
+  it('lists a copy with non-square pixels by the size at which it is shown', async () => {
     const eventId = await bench.addEvent({ 'presenter/source': await clip({ video: { filter: 'setsar=2/1' } }) });
     await bench.perform(encode, eventId);
     const elements = await bench.elementsOf(eventId);

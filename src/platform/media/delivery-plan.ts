@@ -62,7 +62,7 @@ const BYTES_A_PIXEL = 8;
 
 /** Containers with exact times. In others, times are missing or vague. */
 const TIMED = ['mov', 'matroska', 'mpegts', 'flv'];
-/** The tags of ordinary colours. */
+/** The tags of SDR (ITU-R BT.709). */
 const SDR = ['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709', '-color_range', 'tv'];
 const H264_PROFILES = ['Constrained Baseline', 'Baseline', 'Main', 'High', 'Constrained High'];
 const AAC_PROFILES = ['LC', 'HE-AAC', 'HE-AACv2'];

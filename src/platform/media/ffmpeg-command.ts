@@ -85,7 +85,7 @@ function even(length: number): number {
 
 /** The transfer characteristics of HDR: PQ and HLG (ITU-R BT.2100). */
 const HDR_TRANSFERS: readonly (string | null)[] = ['smpte2084', 'arib-std-b67'];
-/** In cd/m2: the white of a page in HDR (ITU-R BT.2408). */
+/** The reference white of HDR in cd/m2 (ITU-R BT.2408). */
 const HDR_WHITE = 203;
 
 /** Returns true if a picture has a high dynamic range, which screens and players show in different ways. */
@@ -94,15 +94,15 @@ export function isHdr({ transfer }: Pick<VideoStream, 'transfer'>): boolean {
 }
 
 /**
- * Returns filters that scale a picture to a size with square pixels, remove interlacing, and turn HDR into ordinary
- * colours (ITU-R BT.709).
+ * Returns filters that scale a picture to a size with square pixels, remove interlacing, and turn HDR into SDR
+ * (ITU-R BT.709).
  */
 export function pictureFilters(video: VideoStream, { width, height }: Size): string[] {
   const deinterlace = video.interlaced ? ['yadif=deint=interlaced'] : [];
   return [...deinterlace, `scale=${width}:${height}`, 'setsar=1', ...(isHdr(video) ? toneMapping(video) : [])];
 }
 
-/** Leaves what is darker than a page as it is, and compresses what is brighter. */
+/** Keeps the light below the reference white, and compresses what is brighter. */
 function toneMapping({ transfer }: VideoStream): string[] {
   return [
     ...['format=yuv420p10le', `zscale=tin=${transfer}:pin=bt2020:min=bt2020nc:t=linear:p=bt709:npl=${HDR_WHITE}`],
