@@ -11,17 +11,19 @@ const { proxy, database, prepare, awayFor } = await createRunnerBench();
 
 describe('a result that is to be stored', () => {
   test('does not fail for the time that the storage is away', async () => {
+    const store = awayFor(3);
     const { run, state } = await prepare((context) => produce(context).then(() => NOTHING), {
-      store: awayFor(3),
+      store,
       // It is away for seven seconds.
       timeLimit: '5s',
     });
     expect(await run()).toBeUndefined();
-    expect(await state()).toBe('SUCCEEDED');
+    expect([await state(), store.tries()]).toEqual(['SUCCEEDED', 4]);
   });
 
   test.each([0, 1])('waits for a database that is away, and for a storage %d times before', async (times) => {
     let results = 0;
+    const store = awayFor(times);
     const { run, state, operation } = await prepare(
       async (context) => {
         results += 1;
@@ -34,10 +36,11 @@ describe('a result that is to be stored', () => {
         await produce(context);
         return NOTHING;
       },
-      { store: awayFor(times), timeLimit: '5s' },
+      { store, timeLimit: '5s' },
     );
     expect(await run()).toBeUndefined();
-    expect({ results, state: await state() }).toEqual({ results: 1, state: 'SUCCEEDED' });
+    const found = { results, tries: store.tries(), state: await state() };
+    expect(found).toEqual({ results: 1, tries: times + 1, state: 'SUCCEEDED' });
     expect(await operation()).toMatchObject({ attempts: 0, losses: 0, deferrals: 0 });
   });
 });

@@ -279,16 +279,17 @@ test('a finished operation is committed though another transaction comes between
 });
 
 test('a result waits for a storage that is away, and what comes next has what was left of the time', async () => {
+  const store = bench.awayFor(1);
   const { run, state } = await prepare(
     async (context) => {
       await produce(context);
       await pause(20_000, undefined, { signal: context.signal });
       return NOTHING;
     },
-    { store: bench.awayFor(1), timeLimit: '1s' },
+    { store, timeLimit: '1s' },
   );
   expect(await run()).toBe('It took longer than the 1 second allowed.');
-  expect(await state()).toBe('FAILED');
+  expect([await state(), store.tries()]).toEqual(['FAILED', 2]);
 });
 
 describe('faults of the service itself use up no attempt', () => {

@@ -86,16 +86,19 @@ export async function createRunnerBench() {
   }
 
   /** The storage, which is away as often as it says. */
-  const awayFor = (times: number): Store => {
-    let left = times;
+  const awayFor = (times: number): Store & { tries: () => number } => {
+    let tries = 0;
+    const come = () => {
+      tries += 1;
+      if (tries <= times) throw new Error('the storage refuses');
+    };
     const away = storageWith(storage, {
-      put: async (...args) => {
-        left -= 1;
-        if (left >= 0) throw new Error('the storage refuses');
-        return storage.put(...args);
+      link: async (...args) => {
+        come();
+        return storage.link(...args);
       },
     });
-    return { storage: away, staging };
+    return { storage: away, staging, tries: () => tries };
   };
 
   return { db, proxy, database, folder, storage, staging, runnerOf, objects, prepare, awayFor };
