@@ -93,7 +93,7 @@ describe('a folder', () => {
 
   test('takes a file that has no other name without a copy, and nothing else', async () => {
     const at = (name: string) => join(dataDir, name);
-    await writeFile(at('result'), bytes(1000));
+    await writeFile(at('result'), bytes(1000), { mode: 0o600 });
     const stored = await putFile(storage, key, at('result'), video);
     expect(stored).toEqual({ size: 1000, sha256: sha256(bytes(1000)) });
     const inode = async (path: string) => (await stat(path)).ino;
@@ -103,6 +103,8 @@ describe('a folder', () => {
       const copy = objectKey('element');
       expect(await putFile(storage, copy, at(other), video)).toEqual(stored);
       expect(await inode(storage.localPath(copy) ?? '')).not.toBe(await inode(at('result')));
+      const permissions = async (name: string) => (await stat(storage.localPath(name) ?? '')).mode;
+      expect(await permissions(key)).toBe(await permissions(copy));
     }
     expect(await Array.fromAsync(storage.unfinished())).toEqual([]);
   });

@@ -1,6 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type Dirent, type Stats } from 'node:fs';
-import { access, link, lstat, mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { syncFile, syncFolder, writeDurably, writeSynced } from './durable-file.ts';
@@ -72,6 +85,8 @@ export class FolderStorage implements ObjectStorage {
     if (!found.isFile() || found.nlink > 1) return false;
     try {
       await link(path, unfinished);
+      // A program may protect its results; the permissions of an object are those of the folder.
+      await chmod(unfinished, (await stat(dirname(unfinished))).mode & 0o666);
       await syncFile(unfinished);
       await this.#finish(unfinished, this.localPath(key));
       return true;
