@@ -86,6 +86,8 @@ export async function startApi(context: Context, shutdown: Shutdown): Promise<vo
   const app = await createApp(context);
   const server = await serve((request, env) => app.fetch(request, env), config);
   log.info({ url: config.publicUrl, host: config.host, port: server.port }, 'the API is listening');
+  // Takes as long as a sign-in, which the first one would wait for as well.
+  void context.directory.adminHash();
   shutdown.finish('answer open requests', async () => {
     // Uploads that can resume elsewhere need not be waited for.
     context.locks.wantAll();
