@@ -122,6 +122,15 @@ describe('a launch by LTI 1.3', () => {
     expect(await page(await launch(claims))).toBe('/editor-ui/index.html?id=abc');
   });
 
+  test('has empty claims as PHP writes them', async () => {
+    const launched = await launch(
+      lti({ custom: [], lis: null, ext: { user_username: null }, roles: null, context: [], target_link_uri: null }),
+    );
+    expect(await page(launched)).toBe('/lti/series');
+    const me = JSON.parse((await launched.browser.open('/info/me.json')).text);
+    expect(me.user.username).toBe('lti:lms:42');
+  });
+
   test('needs a person to continue in a browser that does not return the cookie of the login', async () => {
     const { browser, fields } = await launch();
     expect(browser.cookies.has('inlet-launch')).toBe(true);
@@ -164,6 +173,7 @@ describe('a launch is refused with a page', () => {
     ['of another version', lti({ version: '1.1' }), 400, "'version'"],
     ['of another message', lti({ message_type: 'LtiSubmissionReviewRequest' }), 400, "'message_type'"],
     ['without a user', { sub: undefined }, 400, 'its user is missing'],
+    ['with a number as its user', JSON.parse('{ "sub": 42 }'), 400, 'its user is missing'],
     [
       'to another server',
       lti({ target_link_uri: 'https://evil.example/watch/1' }),

@@ -19,7 +19,7 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 const MAX_AGE = '10m';
 const [KEYS_MS, KEYS_BYTES] = [10_000, 256 * 1024];
 
-const text = z.string().optional();
+const text = z.string().nullish();
 const DeepLinkSettings = z.object({
   deep_link_return_url: z.string().refine((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)),
   accept_types: z.array(z.string()),
@@ -32,7 +32,7 @@ const Claims = z.object({
   deployment_id: z.string(),
   target_link_uri: text,
   roles: z.array(z.string()).default([]),
-  context: z.object({ id: z.string() }).optional(),
+  context: z.object({ id: text }).optional(),
   custom: z.record(z.string(), z.unknown()).default({}),
   lis: z.object({ person_sourcedid: text }).optional(),
   ext: z.object({ user_username: text }).optional(),
@@ -100,23 +100,28 @@ function requireAuthorizedParty({ aud, azp }: JWTPayload, { clientId }: LaunchPl
   throw UNVERIFIED_LAUNCH("the claim 'azp' of its token names another client");
 }
 
+/** Returns the claims whose names begin like this, without empty ones. Platforms in PHP send an empty object as a list. */
 function claimsOf(payload: JWTPayload, start: string): Record<string, unknown> {
-  const claims = Object.entries(payload).filter(([name]) => name.startsWith(start));
+  const claims = Object.entries(payload).filter(([name, value]) => name.startsWith(start) && !isEmpty(value));
   return Object.fromEntries(claims.map(([name, value]) => [name.slice(start.length), value]));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function launchOf(platform: LaunchPlatform, { sub, name, email }: JWTPayload, claims: Claims): VerifiedLaunch {
   return {
     platform,
     user: {
-      id: sub?.trim() ?? '',
+      id: typeof sub === 'string' ? sub.trim() : '',
       login: claims.ext?.user_username || claims.lis?.person_sourcedid || undefined,
       name: plainText(name),
       email: plainText(email),
     },
-    context: claims.context?.id,
+    context: claims.context?.id ?? undefined,
     roles: claims.roles,
-    targetUrl: claims.target_link_uri,
+    targetUrl: claims.target_link_uri ?? undefined,
     custom: new Map(
       Object.entries(claims.custom).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
     ),
@@ -128,7 +133,7 @@ function deepLinkOf({ message_type, deployment_id, deep_linking_settings: settin
   if (message_type !== 'LtiDeepLinkingRequest') return undefined;
   if (!settings) throw INVALID_LAUNCH("the claim 'deep_linking_settings' is missing");
   if (!settings.accept_types.includes(LINK_TYPE)) throw INVALID_LAUNCH(`'accept_types' must contain ${LINK_TYPE}`);
-  return { returnUrl: settings.deep_link_return_url, data: settings.data, deploymentId: deployment_id };
+  return { returnUrl: settings.deep_link_return_url, data: settings.data ?? undefined, deploymentId: deployment_id };
 }
 
 /** Fetches a key set from the host that the configuration names, without redirects, within time and size. */
