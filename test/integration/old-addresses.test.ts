@@ -37,7 +37,7 @@ test('all lead to the watch page, with the start time, also in frames', async ()
   for (const path of PATHS) {
     for (const headers of [PAGE, framed]) {
       expect(await open(path(event), headers)).toMatchObject({ status: 302, location: watch });
-      for (const time of ['t=1m30s', 'time=1m30s'])
+      for (const time of ['t=1m30s', 'time=1m30s', 'time=00:01:30', 'time=90s'])
         expect(await open(`${path(event)}&${time}`, headers)).toMatchObject({ status: 302, location: `${watch}?t=90` });
     }
   }

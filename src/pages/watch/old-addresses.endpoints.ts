@@ -6,7 +6,7 @@ import { page, pagePolicy } from '#platform/http/answer/html-page.ts';
 import { defineEndpoint, type Endpoint } from '#platform/http/endpoint/endpoint.ts';
 import { DEFAULT_CHANNEL, INTERNAL_CHANNEL, watchUrl } from '#publications/publication.ts';
 import { redirectToSignIn } from '../sign-in/sign-in-page.ts';
-import { parseTime, withStartTime } from './browser/start-time.js';
+import { startTime, withStartTime } from './browser/start-time.js';
 import { OLD_PLAYERS } from './old-players.ts';
 import { isFramed, pageHeaders, type RecordingServices } from './open-recording.ts';
 import { STYLE } from './watch-style.ts';
@@ -40,7 +40,7 @@ async function openEvent(c: Context, eventId: string, services: RecordingService
   const publicationId = eventId.includes('\0') ? undefined : await findReadable(c, eventId, services);
   if (publicationId !== undefined) {
     c.header('Cache-Control', 'private, no-store');
-    const seconds = parseTime(c.req.query('t') ?? null) ?? parseTime(c.req.query('time') ?? null) ?? 0;
+    const seconds = startTime(new URL(c.req.url)) ?? 0;
     return c.redirect(addressOf(publicationId, seconds, services), services.config.oldAddressStatus);
   }
   const framed = isFramed(c);

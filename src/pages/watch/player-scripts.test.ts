@@ -11,11 +11,17 @@ test.each([
   ['1m30s', 90],
   ['1m', 60],
   ['1h2m3s', 3723],
+  ['30s1m', 90],
   [' 2M ', 120],
+  ['00:01:30', 90],
+  ['1:02:03.5', 3723.5],
+  ['1:30', 90],
   ['7.5', 7.5],
   ['0', 0],
   ['', undefined],
   ['soon', undefined],
+  ['1:30s', undefined],
+  ['1:2:3:4', undefined],
   ['-5', undefined],
   [null, undefined],
 ])('the position %j is %s seconds', (text, seconds) => {
@@ -25,6 +31,7 @@ test.each([
 test('the query of an address names the position, or else its fragment', () => {
   expect(startTime(new URL('http://x/watch/1?t=1m30s#t=5'))).toBe(90);
   expect(startTime(new URL('http://x/watch/1#t=5'))).toBe(5);
+  expect(startTime(new URL('http://x/watch/1#time=00:01:30'))).toBe(90);
   expect(startTime(new URL('http://x/watch/1?t=x'))).toBeUndefined();
   expect(startTime(new URL(`http://x/watch/1?t=${'9'.repeat(400)}#t=5`))).toBe(5);
 });
