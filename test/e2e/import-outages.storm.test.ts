@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
+import { migrate } from '#platform/database/migrate.ts';
 import { bytes } from '../support/bytes.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { debianPostgresAvailable, PostgresCluster, postgresFolder } from '../support/debian-postgres.ts';
+import { eventually } from '../support/eventually.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { freePort } from '../support/free-port.ts';
 import { type HostileSource, hostileSource } from '../support/hostile-source.ts';
-import { inlet } from '../support/import-command.ts';
+import { inlet, startInlet } from '../support/import-command.ts';
 import { growDisk, mountable, smallDisk } from '../support/small-disk.ts';
 
 const EVENTS = 6;
@@ -80,16 +84,30 @@ test.skipIf(!mountable)('a full disk ends an import, which continues once there 
   await expectComplete(scene);
 });
 
-test('an import that has lost the database continues when it is run again', async () => {
-  const scene = await prepare();
-  const [, content] = [...scene.source.files][3] ?? [];
-  const end = sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'inlet import'`;
-  scene.source.files.set('/files/3.mp4', async (response) => {
-    await end.execute(scene.database);
-    scene.source.files.set('/files/3.mp4', content as Buffer);
+test.skipIf(!debianPostgresAvailable())('an import waits while PostgreSQL is down, and continues', async () => {
+  const folder = await postgresFolder();
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const server = await new PostgresCluster(folder, 'data', await freePort()).create();
+  onTestFinished(() => server.end());
+  await server.start();
+  await migrate(server.url);
+  const source = await sourceWithFiles();
+  const DATA_DIR = await temporaryFolder();
+  const environment = { DATABASE_URL: server.url, DATA_DIR, HOME: DATA_DIR, INLET_PASSWORD: 'not-to-be-shown' };
+  const content = source.files.get('/files/3.mp4') as Buffer;
+  source.files.set('/files/3.mp4', async (response) => {
+    source.files.set('/files/3.mp4', content);
+    server.end();
     response.end(content);
+    await waiting();
+    await server.start();
   });
-  const ended = await scene.start();
-  expect(ended.stdout + ended.stderr).not.toContain('not-to-be-shown');
-  await expectComplete(scene);
+  const command = startInlet(environment, 'import', source.url, '--user', 'admin', '--parallel', '2');
+  onTestFinished(command.kill);
+  const waiting = () => eventually(() => expect(command.output).toContain('Waiting for the database'));
+  expect((await command.ended)[0], command.output).toBe(0);
+  expect(command.output).toContain(`Events: ${EVENTS} copied, 0 failed`);
+  expect(command.output).not.toContain('not-to-be-shown');
+  const verified = await inlet(environment, 'verify', '--digests');
+  expect(verified, verified.stdout).toMatchObject({ code: 0, stdout: '' });
 });

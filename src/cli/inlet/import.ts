@@ -12,13 +12,14 @@ import { openServer } from '#maintenance/import/server-source.ts';
 import type { Outage } from '#maintenance/import/source-requests.ts';
 import { type Catalogs, loadCatalogs } from '#metadata/catalogs.ts';
 import { parseDateTime } from '#metadata/date-time.ts';
+import { retryWhileDown } from '#platform/database/retry.ts';
 import { namedHosts } from '#platform/setting/value-kinds.ts';
 import { StagingLedger } from '#platform/storage/staging.ts';
 import { createLogger } from '#platform/telemetry/log.ts';
 import { formatBytes } from '#platform/text/units.ts';
 import { loadDefinitions } from '#processing/load-definitions.ts';
 import { type Command, parseArguments, type Terminal, UsageError } from '../command.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError, connectionFailure } from '../failure.ts';
 import { prepareDatabase } from '../prepare-database.ts';
 import { callersFolder } from '../terminal/callers-folder.ts';
 import { type Progress, showProgress } from '../terminal/progress.ts';
@@ -172,10 +173,7 @@ async function copyFrom(
 ): Promise<number> {
   const begun = performance.now();
   const sourceId = await openSource(database, source.name);
-  if (!(await lockSource(await connect(), sourceId)))
-    throw new CommandError('Another import from this source is running.');
   const log = createLogger({ level: 'warn', format: config.log.format });
-  const staging = new StagingLedger({ database, storage, owner: `import-${randomUUID()}`, log });
   const progress = showProgress('import', screen);
   const tell = async () => {
     await noteActivity(database, sourceId, outage());
@@ -185,15 +183,32 @@ async function copyFrom(
   const onDeleted = (kind: string, id: string) =>
     print(`${kind} ${id}: deleted here, because it was deleted at the source.`);
   const onWarning = (warning: string) => void screen.write(`${warning}\n`);
-  const services = { source, sourceId, database, storage, staging, catalogs, theirs, signal, onDeleted, onWarning };
-  try {
-    await runImport(choice, { ...services, gapMs: config.scheduling.minGapMs });
-    if (prepare) {
+  const services = { source, sourceId, database, storage, catalogs, theirs, signal, onDeleted, onWarning };
+  let isWaiting = false;
+  const copy = async () => {
+    await tell();
+    isWaiting = false;
+    const lock = await connect();
+    const staging = new StagingLedger({ database, storage, owner: `import-${randomUUID()}`, log });
+    try {
+      if (!(await lockSource(lock, sourceId))) throw new CommandError('Another import from this source is running.');
+      await runImport(choice, { ...services, staging, gapMs: config.scheduling.minGapMs });
+      if (!prepare) return;
       const definitions = await loadDefinitions(config.workflowsDir);
       const onProgress = ({ left, running }: { left: number; running: number }) =>
         progress.update(1, `${left} recordings left to prepare, ${running} running`);
       await prepareEvents({ database, sourceId, definitions, signal, parallel: choice.parallel, onProgress });
+    } finally {
+      staging.close();
+      await lock.end().catch(() => undefined);
     }
+  };
+  const onWait = (error: unknown) => {
+    if (!isWaiting) screen.write(`Waiting for the database: ${connectionFailure(error)}\n`);
+    isWaiting = true;
+  };
+  try {
+    await retryWhileDown({ signal, onWait }, copy);
   } catch (error) {
     if (!signal.aborted) throw error;
     screen.write('Interrupted. Run the command again to continue.\n');
@@ -201,7 +216,6 @@ async function copyFrom(
     clearInterval(activity);
     await tell().catch(() => undefined);
     progress.stop();
-    staging.close();
   }
   const report = await readReport(database, { id: sourceId, name: source.name }, (performance.now() - begun) / 1000);
   await writeFile(join(config.dataDir, 'import-report.json'), `${JSON.stringify(report, null, 2)}\n`, { mode: 0o600 });
