@@ -19,7 +19,7 @@ test('the usual workflow answers to its other name, and to names nobody knows', 
 });
 
 const PREPARE = ['inspect', 'cut', 'encode', 'preview', 'captions', 'editor-preview'];
-const EARLY = ['inspect', 'cut', 'encode', 'publish', 'encode', 'preview', 'captions', 'editor-preview'];
+const EARLY = ['inspect', 'cut', 'encode', 'publish', 'encode', 'publish', 'preview', 'captions', 'editor-preview'];
 const USUAL = 'schedule-and-upload';
 
 test.each<[name: string, configuration: Record<string, string>, operations: string[]]>([

@@ -91,8 +91,8 @@ test('an event, its ACL, its track and its workflow are written together, and no
     .execute();
   expect(operations.map(({ operation, state }) => `${operation} ${state}`)).toEqual([
     ...['inspect ready', 'editor-preview skipped', 'pause skipped'],
-    ...['cut waiting', 'encode skipped', 'publish skipped'],
-    ...['encode', 'preview', 'captions', 'editor-preview', 'pause', 'publish'].map((name) => `${name} waiting`),
+    ...['cut waiting', 'encode skipped', 'publish skipped', 'encode waiting', 'publish skipped'],
+    ...['preview', 'captions', 'editor-preview', 'pause', 'publish'].map((name) => `${name} waiting`),
     'publish skipped',
   ]);
   expect(operations[0]?.request_id).toBe('request-1');

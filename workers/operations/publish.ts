@@ -28,7 +28,8 @@ async function writeCatalog(database: Database, eventId: string, folder: string)
 /**
  * Publishes the elements that earlier operations prepared on `channel`, with the event's current catalog. If nothing
  * new is prepared, updates the catalog of the existing publication. An event without media is not published. With
- * `early: true`, the workflow will publish again with more renditions; what is published already then stays until that.
+ * `early: true`, the workflow will publish again, with more renditions or previews; until then, what is published already
+ * stays.
  */
 export const publish: Operation = {
   name: 'publish',
@@ -38,7 +39,7 @@ export const publish: Operation = {
     const channel = configuration.channel || DEFAULT_CHANNEL;
     const isPartial = configuration.early === 'true';
     if (isPartial && (await channelsOf(database, eventId)).includes(channel)) {
-      log.info({ channel }, 'what is published stays until all renditions exist');
+      log.info({ channel }, 'what is published stays until everything exists');
       return async () => undefined;
     }
     const hasMedia = isPartial

@@ -86,9 +86,9 @@ function entriesOf({ kind, at, actor, data }: Change): Entry[] {
   }
 }
 
-/** Returns the verb for a publication, which may gain renditions later. */
+/** Returns the verb for a publication, which may gain renditions and previews later. */
 function publishedAs({ partial, completed }: Change['data']): string {
-  if (partial) return 'First rendition published';
+  if (partial) return 'Published early';
   return completed ? 'All renditions published' : 'Published';
 }
 
