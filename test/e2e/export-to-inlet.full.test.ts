@@ -20,7 +20,7 @@ let from: TestServer;
 let to: TestServer;
 beforeAll(async () => {
   from = await startServer({ runtime: 'node' });
-  to = await startServer({ runtime: 'deno' });
+  to = await startServer({ runtime: 'deno', s3: true });
   // Databases of tests are copies of one.
   await to.database
     .updateTable('nonce_key')
@@ -83,7 +83,7 @@ test('everything is there with the same answers and files, though the sender and
   expect(found).toEqual(expected);
   expect(await to.database.selectFrom('workflows').select('id').execute()).toEqual([]);
   await expectNothingLeftOver(to, { timeoutMs: SENT_MS, atOnce: true });
-  const verified = await inlet(commandEnvironment(to), 'verify', '--digests');
+  const verified = await inlet(commandEnvironment(to, to.s3.env), 'verify', '--digests');
   expect(verified, verified.stdout).toMatchObject({ code: 0, stdout: '' });
 
   const again = await inlet(environment, ...args);
