@@ -212,12 +212,17 @@ test('a lock keeps others out, is refreshed and released by its editor, and expi
 });
 
 test('metadata are read and written by the rules of the External API', async () => {
-  const id = await recordedEvent(app, PAUSED, { metadata: { creator: ['Emmy N.'], license: 'CC-BY' } });
+  const metadata = { subjects: ['Maths', 'Logic, old'], creator: ['Emmy N.'], license: 'CC-BY' };
+  const id = await recordedEvent(app, PAUSED, { metadata });
   const read = async () => (await (await askEditor(app, id, 'metadata.json')).json()) as MetadataJson;
   const catalogs = await read();
   const fieldOf = (all: MetadataJson, name: string) =>
     all.flatMap(({ fields }) => fields).find((each) => each.id === name);
   expect(fieldOf(catalogs, 'creator')).toMatchObject({ value: ['Emmy N.'], collection: { 'Emmy N.': 'Emmy N.' } });
+  expect(fieldOf(catalogs, 'subject')).toMatchObject({
+    value: ['Maths', 'Logic, old'],
+    collection: { Maths: 'Maths' },
+  });
   const license = Object.entries(fieldOf(catalogs, 'license')?.collection ?? {}).find(([, value]) => value === 'CC-BY');
   expect(JSON.parse(license?.[0] ?? '')).toMatchObject({ label: 'EVENTS.LICENSE.CCBY' });
   expect((await askEditor(app, id, 'metadata.json', catalogs)).status).toBe(200);

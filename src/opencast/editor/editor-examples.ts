@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { EVENT_ID, SERIES_ID, TRACK_ID } from '#catalogue/events/event-examples.ts';
+import { EVENT_CATALOGS, EVENT_ID, SERIES_ID, TRACK_ID } from '#catalogue/events/event-examples.ts';
 import { EXAMPLE_URL } from '#platform/http/endpoint/endpoint-schemas.ts';
 import type { EditJson } from './edit-json.ts';
 import type { EditRequest } from './edit-request.ts';
@@ -56,3 +56,7 @@ export const EDIT_REQUEST_EXAMPLE: z.infer<typeof EditRequest> = {
   subtitles: [CAPTIONS],
   workflows: [{ id: 'publish' }],
 };
+
+export const METADATA_EXAMPLE = EVENT_CATALOGS.map((catalog) => {
+  return { ...catalog, fields: catalog.fields.filter(({ id }) => id !== 'subjects') };
+});

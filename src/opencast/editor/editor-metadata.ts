@@ -13,6 +13,7 @@ const MOST_SERIES = 1000;
 /**
  * Returns the catalogs of an event for an editor: each suggested value by its label, which is a JSON text where the list
  * says more about it. A field for several values suggests its present ones, without which the editor would not show them.
+ * A field with two identifiers has the second one, by which the editor finds its label and its settings.
  */
 export async function editorMetadata(
   db: Queryable,
@@ -23,14 +24,17 @@ export async function editorMetadata(
   const series = await seriesByTitle(db, event, principal);
   return catalogs.map((catalog) => {
     const described = set.find(catalog.flavor)?.fields ?? [];
-    const collectionOf = ({ id, value }: FieldJson) => {
+    const collectionOf = ({ id, value }: FieldJson, field: MetadataField | undefined) => {
       if (id === 'isPartOf' && catalog.flavor === set.common.flavor) return { collection: series };
-      const field = described.find((each) => each.id === id);
       const present = Array.isArray(value) ? value.map((text) => [text, text] as const) : [];
       const entries = [...(field ? suggestionsOf(field, lists) : []), ...present];
       return entries.length > 0 || (field && takesList(field)) ? { collection: Object.fromEntries(entries) } : {};
     };
-    return { ...catalog, fields: catalog.fields.map((field) => ({ ...field, ...collectionOf(field) })) };
+    const fields = catalog.fields.map((json) => {
+      const field = described.find(({ id }) => id === json.id);
+      return { ...json, id: field?.singular ?? json.id, ...collectionOf(json, field) };
+    });
+    return { ...catalog, fields };
   });
 }
 

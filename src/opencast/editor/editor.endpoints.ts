@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { EVERY_ACCOUNT } from '#access/roles/api-roles.ts';
-import { EVENT_CATALOGS, EVENT_ID } from '#catalogue/events/event-examples.ts';
+import { EVENT_ID } from '#catalogue/events/event-examples.ts';
 import { findEvent } from '#catalogue/events/event-json.ts';
 import type { MetadataEdit } from '#catalogue/events/update/event-edits.ts';
 import { updateEvent } from '#catalogue/events/update/update-event.ts';
@@ -38,7 +38,7 @@ import { findEditorFile } from '#publications/editor-files.ts';
 import { RANGE_NOT_SATISFIABLE, STORAGE_UNAVAILABLE, serveFile } from '#publications/serve-file.ts';
 import { EditJson, editJson } from './edit-json.ts';
 import { EditRequest, parseEditRequest } from './edit-request.ts';
-import { EDIT_JSON_EXAMPLE, EDIT_REQUEST_EXAMPLE } from './editor-examples.ts';
+import { EDIT_JSON_EXAMPLE, EDIT_REQUEST_EXAMPLE, METADATA_EXAMPLE } from './editor-examples.ts';
 import { editorMetadata } from './editor-metadata.ts';
 
 /** Room for captions and a few pictures. */
@@ -118,10 +118,11 @@ export const EDITOR_ENDPOINTS = [
     access,
     operationId: 'getEditorMetadata',
     summary: 'Read the metadata of an event in an editor',
-    description: 'Needs write access to the event. `collection` has the suggested values by their labels.',
+    description:
+      'Needs write access to the event. `collection` has the suggested values by their labels. Subjects are the field `subject`.',
     params,
     answers: {
-      200: { description: 'The catalogs.', plain: true, body: z.array(CatalogJson), example: EVENT_CATALOGS },
+      200: { description: 'The catalogs.', plain: true, body: z.array(CatalogJson), example: METADATA_EXAMPLE },
     },
     refusals: CLOSED,
     handle: async ({ c, params }, { database, catalogs }: Services) => {
@@ -146,7 +147,7 @@ export const EDITOR_ENDPOINTS = [
     form: {
       schema: z.object({}),
       example: {},
-      bodies: { 'application/json': { schema: CatalogsRequest, example: EVENT_CATALOGS } },
+      bodies: { 'application/json': { schema: CatalogsRequest, example: METADATA_EXAMPLE } },
     },
     answers: { 200: { description: 'The metadata is saved.' } },
     refusals: [UNPARSABLE_METADATA, ...CLOSED, LOCKED],
