@@ -68,14 +68,14 @@ export const EDITORS = {
 /** The protocols of capture agents, recorders and editors. It holds the rules for delivered media packages, and translates everything else. */
 export const wing = {
   endpoints: [seriesFeed],
-  areas: ({ trusted, byProgram, byAnyone, ask, runAs }: Guards): Area[] => [
+  areas: ({ trusted, byProgram, byAnyone, onPages, ask, runAs }: Guards): Area[] => [
     ...['/capture-admin', '/tobira'].map((path) => ({
       path,
       layers: [allowOrigins(trusted)],
       guards: [byProgram, ask, runAs],
       contentPolicy: DENY_ALL_POLICY,
     })),
-    { path: '/editor', guards: [byAnyone, ask, runAs], contentPolicy: DENY_ALL_POLICY },
+    { path: '/editor', guards: [onPages, ask, runAs], contentPolicy: DENY_ALL_POLICY },
     ...AGENTS.map((path) => ({
       path,
       // Some recorders in pages of trusted sites use the session of the person.

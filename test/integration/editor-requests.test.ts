@@ -30,6 +30,12 @@ test('an editor changes the captions that it has added by the name that it gave 
   expect((await editorData(app, id)).subtitles).toEqual([{ ...stored, subtitle: last }]);
 });
 
+test('a browser in which the editor is signed out shows the refusal, and does not ask for a password', async () => {
+  const init = { method: 'POST', body: '{}', headers: { 'Sec-Fetch-Site': 'same-origin' } };
+  const answer = await app.anonymous(`/editor/${id}/edit.json`, init);
+  expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, null]);
+});
+
 test('captions and chapters with one name are different', async () => {
   const fresh = captions({ subtitle: CAPTIONS.replace('Word', 'Chapter') });
   expect((await save({ subtitles: [fresh], chapters: [fresh] })).status).toBe(200);
