@@ -67,7 +67,12 @@ test.each([
   [
     'with empty lines in them',
     'WEBVTT\n\n00:01.000 --> 00:02.000\n\nA\n\nB --> C\n',
-    ONE.replace('A', 'A\nB --&gt; C'),
+    ONE.replace('A', 'A\nB --&#62; C'),
+  ],
+  [
+    'with references to characters',
+    ONE.replace('A', 'R&amp;D &amp;&lt;b&gt;&nbsp;--&gt;\n&amp;lt; &amp; so'),
+    ONE.replace('A', 'R&D &&#60;b>\u00A0--&#62;\n&#38;lt; & so'),
   ],
 ])('captions %s are ready for a strict parser', (_, text, expected) => {
   expect(strictCaptions(text)).toBe(expected);

@@ -9,6 +9,11 @@ const STRICT_CUE = new RegExp(`^${STRICT_TIME} --> ${STRICT_TIME}(?: ${STRICT_SE
 const COMMENT = /^NOTE(?![^ \t\n])(?![\s\S]*-->)/;
 const WITHOUT_CUE = /^(?:NOTE|STYLE|REGION)(?![^ \t\n])/;
 const WITHIN_CUE = new RegExp(`<${TIME}>`, 'g');
+/** Characters by the names that WebVTT has for them; `<` would begin a tag. */
+const CHARACTERS: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '&#60;', gt: '>' },
+  ...{ nbsp: '\u00A0', lrm: '\u200E', rlm: '\u200F' },
+};
 const WEBVTT = /^WEBVTT(?=[ \t\n]|$)/;
 /** Browsers accept captions that begin directly below the first line. */
 const CROWDED_HEADER = /^(WEBVTT[^\n]*)\n(?=[^\n]*-->)/;
@@ -47,11 +52,23 @@ export function webVttFault(text: string): string | undefined {
 
 /**
  * Returns captions as the parser of the Opencast editor accepts them, which opens nothing that it finds a fault with:
- * those that have one without names, settings, styles and comments, in order.
+ * those that have one without names, settings, styles and comments, in order. Characters stand for themselves or by
+ * their numbers: after a name, the editor would save the semicolon as well.
  *
  * @param captions WebVTT with plain line breaks
  */
 export function strictCaptions(captions: string): string {
+  return withoutNamedCharacters(withStrictCues(captions));
+}
+
+function withoutNamedCharacters(captions: string): string {
+  return captions
+    .replaceAll('--&gt;', '--&#62;')
+    .replaceAll(/&amp;(?=#|amp|lt|gt|nbsp|lrm|rlm)/g, '&#38;')
+    .replaceAll(/&(amp|lt|gt|nbsp|lrm|rlm);/g, (_, name) => CHARACTERS[name] ?? '');
+}
+
+function withStrictCues(captions: string): string {
   const [header = '', ...blocks] = captions.split(/\n{2,}/);
   if (!header.includes('\n') && areStrict(blocks)) return captions;
   const cues: NonNullable<ReturnType<typeof cueIn>>[] = [];
