@@ -70,6 +70,11 @@ test.each([
     ONE.replace('A', 'A\nB --&#62; C'),
   ],
   [
+    'with formatting',
+    ONE.replace('A', '<v Ada><i.loud>A</i> &lt;<00:00:01.500>b\n< c</v>'),
+    ONE.replace('A', 'A &#60;b\n< c'),
+  ],
+  [
     'with references to characters',
     ONE.replace('A', 'R&amp;D &amp;&lt;b&gt;&nbsp;--&gt;\n&amp;lt; &amp; so'),
     ONE.replace('A', 'R&D &&#60;b>\u00A0--&#62;\n&#38;lt; & so'),

@@ -8,6 +8,7 @@ const STRICT_SETTING = '(?:align:(?:start|center|end|left|right)|(?:line|positio
 const STRICT_CUE = new RegExp(`^${STRICT_TIME} --> ${STRICT_TIME}(?: ${STRICT_SETTING})*(?:\n(?!.*-->).*)*$`);
 const COMMENT = /^NOTE(?![^ \t\n])(?![\s\S]*-->)/;
 const WITHOUT_CUE = /^(?:NOTE|STYLE|REGION)(?![^ \t\n])/;
+const TAG = /<(?:\/?[a-z]|\d)[^<>\n]*>/gi;
 const WITHIN_CUE = new RegExp(`<${TIME}>`, 'g');
 /** Characters by the names that WebVTT has for them; `<` would begin a tag. */
 const CHARACTERS: Readonly<Record<string, string>> = {
@@ -53,12 +54,13 @@ export function webVttFault(text: string): string | undefined {
 /**
  * Returns captions as the parser of the Opencast editor accepts them, which opens nothing that it finds a fault with:
  * those that have one without names, settings, styles and comments, in order. Characters stand for themselves or by
- * their numbers: after a name, the editor would save the semicolon as well.
+ * their numbers: after a name, the editor would save the semicolon as well. Voices and formatting are left out, as it puts
+ * a corrected text into the first tag.
  *
  * @param captions WebVTT with plain line breaks
  */
 export function strictCaptions(captions: string): string {
-  return withoutNamedCharacters(withStrictCues(captions));
+  return withoutNamedCharacters(withStrictCues(captions).replaceAll(TAG, ''));
 }
 
 function withoutNamedCharacters(captions: string): string {
