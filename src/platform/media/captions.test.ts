@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutCaptions, readCaptions, strictCaptions } from './captions.ts';
+import { captionCues, cutCaptions, readCaptions, strictCaptions } from './captions.ts';
 import { detectTrackType } from './media-type.ts';
 
 const type = (text: string) => detectTrackType(Buffer.from(text));
@@ -74,6 +74,7 @@ test.each([
     ONE.replace('A', '<v Ada><i.loud>A</i> &lt;<00:00:01.500>b\n< c</v>'),
     ONE.replace('A', 'A &#60;b\n< c'),
   ],
+  ['with formatting alone in a line', ONE.replace('A', 'A\n<c.loud>\nB</c>'), ONE.replace('A', 'A\nB')],
   [
     'with references to characters',
     ONE.replace('A', 'R&amp;D &amp;&lt;b&gt;&nbsp;--&gt;\n&amp;lt; &amp; so'),
@@ -81,6 +82,12 @@ test.each([
   ],
 ])('captions %s are ready for a strict parser', (_, text, expected) => {
   expect(strictCaptions(text)).toBe(expected);
+});
+
+test('the plain text of captions is the same after the editor has had them', () => {
+  const captions = ONE.replace('A', '<v Ada>R&amp;D&nbsp;&lt;b&gt; &amp;lt;</v>');
+  const plain = [{ begin: 1000, end: 2000, text: 'R&D <b> &lt;\n' }];
+  for (const text of [captions, strictCaptions(captions)]) expect(captionCues(text)).toEqual(plain);
 });
 
 const KEPT = [

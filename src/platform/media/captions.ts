@@ -10,11 +10,12 @@ const COMMENT = /^NOTE(?![^ \t\n])(?![\s\S]*-->)/;
 const WITHOUT_CUE = /^(?:NOTE|STYLE|REGION)(?![^ \t\n])/;
 const TAG = /<(?:\/?[a-z]|\d)[^<>\n]*>/gi;
 const WITHIN_CUE = new RegExp(`<${TIME}>`, 'g');
-/** Characters by the names that WebVTT has for them; `<` would begin a tag. */
+/** The named characters of WebVTT, and the numbers that `strictCaptions` writes. */
 const CHARACTERS: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '&#60;', gt: '>' },
-  ...{ nbsp: '\u00A0', lrm: '\u200E', rlm: '\u200F' },
+  ...{ amp: '&', lt: '<', gt: '>', nbsp: '\u00A0', lrm: '\u200E', rlm: '\u200F' },
+  ...{ '#38': '&', '#60': '<', '#62': '>' },
 };
+const REFERENCE = /&(amp|lt|gt|nbsp|lrm|rlm|#38|#60|#62);/g;
 const WEBVTT = /^WEBVTT(?=[ \t\n]|$)/;
 /** Browsers accept captions that begin directly below the first line. */
 const CROWDED_HEADER = /^(WEBVTT[^\n]*)\n(?=[^\n]*-->)/;
@@ -60,14 +61,18 @@ export function webVttFault(text: string): string | undefined {
  * @param captions WebVTT with plain line breaks
  */
 export function strictCaptions(captions: string): string {
-  return withoutNamedCharacters(withStrictCues(captions).replaceAll(TAG, ''));
+  return withoutNamedCharacters(withStrictCues(captions.replaceAll(TAG, '')));
 }
 
 function withoutNamedCharacters(captions: string): string {
-  return captions
-    .replaceAll('--&gt;', '--&#62;')
-    .replaceAll(/&amp;(?=#|amp|lt|gt|nbsp|lrm|rlm)/g, '&#38;')
-    .replaceAll(/&(amp|lt|gt|nbsp|lrm|rlm);/g, (_, name) => CHARACTERS[name] ?? '');
+  return (
+    captions
+      .replaceAll('--&gt;', '--&#62;')
+      .replaceAll(/&amp;(?=#|amp|lt|gt|nbsp|lrm|rlm)/g, '&#38;')
+      // It would begin a tag.
+      .replaceAll('&lt;', '&#60;')
+      .replaceAll(REFERENCE, (reference, name) => (name.startsWith('#') ? reference : (CHARACTERS[name] ?? '')))
+  );
 }
 
 function withStrictCues(captions: string): string {
@@ -129,16 +134,15 @@ export interface Cue {
   text: string;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', nbsp: ' ', lrm: '', rlm: '', amp: '&' };
-
 /** Returns the plain texts of captions, without markup. @param captions WebVTT from `readCaptions` */
 export function captionCues(captions: string): Cue[] {
   return captions.split(/\n{2,}/).flatMap((block) => {
     const cue = cueIn(block);
     if (!cue) return [];
     const marked = cue.text.join('\n').replaceAll(/<[^<>]*>/g, '');
-    const text = marked.replaceAll(/&(lt|gt|nbsp|lrm|rlm|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
-    return [{ begin: cue.begin, end: cue.end, text }];
+    const text = marked.replaceAll(REFERENCE, (_, name) => CHARACTERS[name] ?? '');
+    const plain = text.replaceAll('\u00A0', ' ').replaceAll(/[\u200E\u200F]/g, '');
+    return [{ begin: cue.begin, end: cue.end, text: plain }];
   });
 }
 
