@@ -19,7 +19,10 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 const MAX_AGE = '10m';
 const [KEYS_MS, KEYS_BYTES] = [10_000, 256 * 1024];
 
-const text = z.string().nullish();
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
 const DeepLinkSettings = z.object({
   deep_link_return_url: z.string().refine((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)),
   accept_types: z.array(z.string()),
@@ -119,9 +122,9 @@ function launchOf(platform: LaunchPlatform, { sub, name, email }: JWTPayload, cl
       name: plainText(name),
       email: plainText(email),
     },
-    context: claims.context?.id ?? undefined,
+    context: claims.context?.id,
     roles: claims.roles,
-    targetUrl: claims.target_link_uri ?? undefined,
+    targetUrl: claims.target_link_uri,
     custom: new Map(
       Object.entries(claims.custom).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
     ),
@@ -133,7 +136,7 @@ function deepLinkOf({ message_type, deployment_id, deep_linking_settings: settin
   if (message_type !== 'LtiDeepLinkingRequest') return undefined;
   if (!settings) throw INVALID_LAUNCH("the claim 'deep_linking_settings' is missing");
   if (!settings.accept_types.includes(LINK_TYPE)) throw INVALID_LAUNCH(`'accept_types' must contain ${LINK_TYPE}`);
-  return { returnUrl: settings.deep_link_return_url, data: settings.data ?? undefined, deploymentId: deployment_id };
+  return { returnUrl: settings.deep_link_return_url, data: settings.data, deploymentId: deployment_id };
 }
 
 /** Fetches a key set from the host that the configuration names, without redirects, within time and size. */
