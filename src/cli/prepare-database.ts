@@ -48,7 +48,9 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
   } catch (error) {
     const { hostname, port } = new URL(url);
     const where = hostAndPort(hostname || 'localhost', port || 5432);
-    throw new CommandError(`The database at ${where} (DATABASE_URL) cannot be used: ${connectionFailure(error)}`);
+    throw new CommandError(`The database at ${where} (DATABASE_URL) cannot be used: ${connectionFailure(error)}`, {
+      cause: error,
+    });
   }
 }
 
