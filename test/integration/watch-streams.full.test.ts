@@ -65,7 +65,8 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
   };
   const heights = (page: Page) =>
     page.evaluate(() => [...document.querySelectorAll('video')].map(({ videoHeight }) => videoHeight));
-  const haveHeights = (page: Page, ...expected: number[]) => expect.poll(() => heights(page)).toEqual(expected);
+  const haveHeights = (page: Page, ...expected: number[]) =>
+    expect.poll(() => heights(page), { timeout: 30_000 }).toEqual(expected);
   const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings' }).click();
   const play = (page: Page) => page.getByRole('button', { name: 'Play', exact: true }).click();
 
@@ -81,7 +82,7 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     });
     expect(await page.locator('[data-stalls]').count()).toBe(0);
     await limit(20);
-    await expect.poll(() => heights(page), { timeout: 30_000 }).toEqual([720, 720]);
+    await haveHeights(page, 720, 720);
   });
 
   test('the viewer chooses the quality, which both tracks have, and the automatic choice again', async () => {
