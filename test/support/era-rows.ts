@@ -258,4 +258,6 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
     UPDATE import_items SET copied_files = 'digest';
     INSERT INTO import_items (source_id, kind, id, title, state, copied, version, pass) VALUES
       (1, 'playlist', 'playlist-1', 'Exercises', 'copied', 'digest', 'version', 1)`,
+  '0049': `
+    UPDATE tracks SET inspection = '{"indexed": true}' WHERE id = '00000000-0000-4000-8000-000000000001'`,
 };

@@ -5,13 +5,20 @@ import type { Insertable } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { Attachment } from '#platform/database/schema.ts';
 import { deliver } from '#platform/media/encode-delivery.ts';
-import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
+import { type MediaInfo, probe } from '#platform/media/probe.ts';
 import { writeWaveform } from '#platform/media/waveform.ts';
-import { assertPlausible, encodingLimit } from '#platform/media/workload.ts';
+import { encodingLimit } from '#platform/media/workload.ts';
 import { flavorOf } from '#publications/publication.ts';
 import { releaseElements } from '#publications/publish.ts';
 import type { Operation, OperationContext } from './operation.ts';
-import { fileStems, isShortened, renditionsOf, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import {
+  contentOf,
+  fileStems,
+  isShortened,
+  renditionsOf,
+  type SourceTrack,
+  sourceTracks,
+} from './prepared-elements.ts';
 
 /** Small, and fast to make: people decide by it where to cut. */
 const SETTINGS = { quality: { preset: 'veryfast', crf: 28 }, heights: [360] };
@@ -70,8 +77,7 @@ async function presentFiles(database: Database, eventId: string): Promise<Set<st
 async function makeFiles(context: OperationContext, task: PreviewTask): Promise<File[]> {
   const { tools, signal, store, eventId } = context;
   const { track, stem, lacksMedia, lacksWaveform } = task;
-  const info = await probe(tools, await sourceOf(context, task), { signal });
-  assertPlausible(info);
+  const info = await sourceOf(context, task);
   const fileOf = async (path: string, subtype: string, mediatype: string, extension: string): Promise<File> => {
     const { objectKey: object_key, ...stored } = await store(path, mediatype);
     const flavor = `${flavorOf(track).type}/${subtype}`;
@@ -95,21 +101,23 @@ async function makeFiles(context: OperationContext, task: PreviewTask): Promise<
   return files;
 }
 
-/** Returns where tools read a track. A waveform needs its smallest rendition only, which is read once. */
-async function sourceOf(context: OperationContext, { track, lacksMedia }: PreviewTask): Promise<string> {
-  if (lacksMedia) return context.open(track.object_key);
-  const made = isShortened(track) ? undefined : (await renditionsOf(context.database, context)).get(track.position);
-  return context.locate(made?.at(-1)?.object_key ?? track.object_key);
+/** Returns what tools read. A waveform needs the smallest rendition only, which is read once. */
+async function sourceOf(context: OperationContext, { track, lacksMedia }: PreviewTask): Promise<MediaInfo> {
+  const { database, tools, signal, open, locate } = context;
+  if (!lacksMedia && !isShortened(track)) {
+    const made = (await renditionsOf(database, context)).get(track.position)?.at(-1);
+    if (made) return probe(tools, await locate(made.object_key), { signal });
+  }
+  return contentOf(context, track, await (lacksMedia ? open : locate)(track.object_key));
 }
 
 async function smallRendition(
   { tools, folder: parent, signal }: OperationContext,
   { track, onProgress }: PreviewTask,
-  info: MediaInfo,
+  source: MediaInfo,
 ) {
   const folder = join(parent, `editor-${track.position}`);
   await mkdir(folder);
-  const source = await countFrames(tools, info, { signal });
   const options = { settings: SETTINGS, folder, signal, onProgress, timeLimitMs: encodingLimit(source) };
   const { renditions, mediatype, extension } = await deliver(tools, source, options);
   const smallest = renditions.at(-1);

@@ -6,8 +6,8 @@ import { USUAL_QUALITY } from '#platform/media/delivery-plan.ts';
 import { type Delivery, type DeliveryOptions, deliver, deliverCopy } from '#platform/media/encode-delivery.ts';
 import { HEIGHTS, type LadderSettings, parseHeights, USUAL_LADDER } from '#platform/media/ladder.ts';
 import { type PieceLimits, whyIndivisible } from '#platform/media/pieces/piece-plan.ts';
-import { countFrames, type MediaInfo, probe, withoutStreams } from '#platform/media/probe.ts';
-import { assertPlausible, encodingLimit, isLongWork } from '#platform/media/workload.ts';
+import { type MediaInfo, withoutStreams } from '#platform/media/probe.ts';
+import { encodingLimit, isLongWork } from '#platform/media/workload.ts';
 import {
   type DividedTrack,
   divideTrack,
@@ -19,6 +19,7 @@ import {
 } from './encoding-pieces.ts';
 import type { Commit, Operation, OperationContext } from './operation.ts';
 import {
+  contentOf,
   fileStems,
   type MadeRendition,
   type PreparedElement,
@@ -132,22 +133,23 @@ interface EncodedTrack {
 }
 
 async function encodeTrack(context: OperationContext, task: EncodingTask): Promise<EncodedTrack> {
-  const { tools, signal, log, open, configuration } = context;
+  const { tools, log, open, locate, configuration } = context;
   const { track, pieces } = task;
   const folder = await folderOf(context, task, 'renditions');
   const [piece] = pieces;
   const joined = piece && (await joinTrack(context, task, pieces, optionsOf(context, task, piece.work.source, folder)));
   if (joined) return withPlaylist(context, { ...task, copies: piece.work.hasCopy ? task.copies : [] }, joined);
-  const found = withoutStreams(await probe(tools, await open(track.object_key), { signal }), track.hidden);
-  assertPlausible(found);
-  const optionsFor = (source: MediaInfo) => optionsOf(context, task, source, folder);
-  if (configuration.renditions === 'copy') {
-    const copy = await deliverCopy(tools, found, optionsFor(found));
-    return { elements: copy ? await storeRenditions(context, task, found, copy, { isCopy: true }) : [], copies: [] };
+  const isEarly = configuration.renditions === 'copy';
+  // A copy is read once from beginning to end, other renditions more often.
+  const path = await (isEarly ? locate : open)(track.object_key);
+  const source = withoutStreams(await contentOf(context, track, path), track.hidden);
+  const options = optionsOf(context, task, source, folder);
+  if (isEarly) {
+    const copy = await deliverCopy(tools, source, options);
+    return { elements: copy ? await storeRenditions(context, task, source, copy, { isCopy: true }) : [], copies: [] };
   }
-  const source = await countFrames(tools, found, { signal });
   const copies = usableCopies(task, source);
-  const delivery = await deliver(tools, source, { ...optionsFor(source), hasCopy: copies.length > 0 });
+  const delivery = await deliver(tools, source, { ...options, hasCopy: copies.length > 0 });
   log.info({ track: track.id, flavor: track.flavor, renditions: delivery.renditions.map(describe) }, 'track encoded');
   return withPlaylist(context, { ...task, copies }, await storeRenditions(context, task, source, delivery));
 }

@@ -15,12 +15,12 @@ import {
   type Stretch,
   whyIndivisible,
 } from '#platform/media/pieces/piece-plan.ts';
-import { countFrames, type MediaInfo, probe, withCounts, withoutStreams } from '#platform/media/probe.ts';
+import { type MediaInfo, withoutStreams } from '#platform/media/probe.ts';
 import { demuxerFor } from '#platform/media/recording.ts';
 import { MediaFailure } from '#platform/media/tools/media-failure.ts';
-import { assertPlausible, encodingLimit } from '#platform/media/workload.ts';
+import { encodingLimit } from '#platform/media/workload.ts';
 import type { Commit, OperationContext } from './operation.ts';
-import type { MadeRendition, PreparedElement, SourceTrack } from './prepared-elements.ts';
+import { contentOf, type MadeRendition, type PreparedElement, type SourceTrack } from './prepared-elements.ts';
 import { storeRenditions } from './rendition-elements.ts';
 
 /** Of the results of pieces, which only workers read. */
@@ -62,7 +62,7 @@ export interface DividedTrack {
 
 /** Divides the encoding of a track. @returns undefined if it must be encoded in one go */
 export async function divideTrack(context: OperationContext, task: DividingTask): Promise<DividedTrack | undefined> {
-  const { tools, signal, log, locate } = context;
+  const { tools, log, locate } = context;
   const { track, settings } = task;
   const oneGo = (because: string) => {
     log.info({ track: track.id, because }, 'track encoded in one go');
@@ -71,9 +71,7 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   const recording = { demuxer: demuxerFor(track.mediatype) ?? 'none' };
   const indivisible = whyIndivisible({ recording, cut: track.kept !== null });
   if (indivisible) return oneGo(indivisible);
-  const found = withoutStreams(await probe(tools, await locate(track.object_key), { signal }), track.hidden);
-  assertPlausible(found);
-  const source = withCounts(found, track.streams) ?? (await countFrames(tools, found, { signal }));
+  const source = withoutStreams(await contentOf(context, track, await locate(track.object_key)), track.hidden);
   const copies = usableCopies(task, source);
   const plan = (encodeAll: boolean, hasCopy: boolean) => {
     const work = { source, settings, encodeAll, hasCopy };
@@ -85,8 +83,8 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   let planned = plan(false, hasCopy || canCopy);
   let copied: PreparedElement[] = [];
   if (canCopy && 'work' in planned) {
-    const copy = await deliverCopy(tools, found, task.optionsFor(found));
-    if (copy) copied = await storeRenditions(context, task, found, copy, { isCopy: true });
+    const copy = await deliverCopy(tools, source, task.optionsFor(source));
+    if (copy) copied = await storeRenditions(context, task, source, copy, { isCopy: true });
     else planned = plan(true, false);
   }
   if (!('work' in planned)) return oneGo(planned.whole);

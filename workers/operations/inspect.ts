@@ -1,23 +1,21 @@
 import { sql } from 'kysely';
-import { countFrames, type MediaInfo, probe } from '#platform/media/probe.ts';
-import { assertPlausible } from '#platform/media/workload.ts';
+import { inspectionOf, type MediaInfo } from '#platform/media/probe.ts';
 import { measureFile } from '#platform/storage/put-measured.ts';
 import type { Operation } from './operation.ts';
-import { type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { contentOf, type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 /** Inspects the streams of each track and the duration of the event. */
 export const inspect: Operation = {
   name: 'inspect',
   lane: 'light',
-  async run({ eventId, database, tools, signal, log, open, locate, progress }) {
+  async run(context) {
+    const { eventId, database, signal, log, open, locate, progress } = context;
     const tracks = await sourceTracks(database, eventId);
     const found: { track: SourceTrack; info: MediaInfo; sha256: string }[] = [];
     for (const track of tracks) {
       // A checksum takes the whole file.
       const path = await (track.sha256 ? locate : open)(track.object_key);
-      const header = await probe(tools, path, { signal });
-      assertPlausible(header);
-      const info = await countFrames(tools, header, { signal });
+      const info = await contentOf(context, { ...track, inspection: null }, path);
       const { warnings } = info.recording;
       const line = { track: track.id, flavor: track.flavor, duration: info.duration };
       log.info(line, 'track inspected');
@@ -36,6 +34,7 @@ export const inspect: Operation = {
             has_audio: info.hasAudio,
             has_video: info.hasVideo,
             streams: sql`${JSON.stringify(info.streams)}::jsonb`,
+            inspection: sql`${JSON.stringify(inspectionOf(info))}::jsonb`,
             warnings: info.recording.warnings,
             // A new workflow starts without a cut.
             kept_parts: null,

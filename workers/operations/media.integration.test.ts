@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runTool } from '#platform/media/tools/run-tool.ts';
-import { bytes, sha256 as sumOf } from '#test/support/bytes.ts';
+import { bytes, source, sha256 as sumOf } from '#test/support/bytes.ts';
 import { clip, clipFolder, testTools } from '#test/support/clips.ts';
 import { createOperationBench } from '#test/support/operation-context.ts';
 import { insertPublication } from '#test/support/publication.ts';
@@ -297,6 +297,16 @@ describe('a copy that an earlier operation has made', () => {
   };
   const heights = async (eventId: string) =>
     (await bench.elementsOf(eventId)).map(({ height, duration }) => ({ height, duration: Number(duration) }));
+
+  it('is left out where browsers do not play the track, which is not read for that', async () => {
+    const eventId = await bench.addEvent({ 'presenter/source': await clip({ container: 'webm', seconds: 1 }) });
+    await perform(eventId, inspect);
+    const [key = ''] = (await tracksOf(eventId)).map(({ object_key }) => object_key);
+    await bench.storage.remove([key]);
+    await bench.storage.put(key, source(bytes(1000)), { mediatype: 'video/webm' });
+    await bench.perform(encode, eventId, { configuration: { renditions: 'copy' } });
+    expect(await bench.elementsOf(eventId)).toEqual([]);
+  });
 
   it('goes when the settings no longer ask for it', async () => {
     const eventId = await copied();

@@ -3,7 +3,9 @@ import { type Insertable, sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import type { KeptPart } from '#platform/media/cutting.ts';
+import { countFrames, type Inspection, inspected, type MediaInfo, probe } from '#platform/media/probe.ts';
 import type { MediaStream } from '#platform/media/streams.ts';
+import { assertPlausible } from '#platform/media/workload.ts';
 import { CAPTIONS, CHAPTERS, flavorOf, PLAYLIST } from '#publications/publication.ts';
 import { releaseElements } from '#publications/publish.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
@@ -20,6 +22,8 @@ export interface SourceTrack {
   duration: number | null;
   /** Empty before inspection. */
   streams: MediaStream[];
+  /** Null before inspection. */
+  inspection: Inspection | null;
   /** The parts that a cut keeps; null for the whole track, empty when it is left out. */
   kept: KeptPart[] | null;
   /** The kinds of streams that are left out. */
@@ -41,6 +45,7 @@ export async function sourceTracks(database: Database, eventId: string): Promise
       'mediatype',
       'duration',
       'streams',
+      'inspection',
       'kept_parts',
       'hidden_streams',
       'made_by',
@@ -49,13 +54,31 @@ export async function sourceTracks(database: Database, eventId: string): Promise
     .where('is_media', '=', true)
     .orderBy('position')
     .execute();
-  return tracks.map(({ streams, kept_parts, hidden_streams, ...track }) => ({
+  return tracks.map(({ streams, inspection, kept_parts, hidden_streams, ...track }) => ({
     ...track,
+    inspection: inspection as unknown as Inspection | null,
     hidden: hidden_streams,
     streams: (streams ?? []) as unknown as MediaStream[],
     duration: track.duration === null ? null : Number(track.duration),
     kept: kept_parts as KeptPart[] | null,
   }));
+}
+
+/**
+ * Returns the content of a track, as `inspect` has found it. Examines the track if the workflow did not.
+ *
+ * @param path where tools read the track
+ * @throws {MediaFailure} permanent when it is not a recording, damaged, incomplete or without sound and picture
+ */
+export async function contentOf(
+  { tools, signal }: Pick<OperationContext, 'tools' | 'signal'>,
+  { inspection, duration, streams }: Pick<SourceTrack, 'inspection' | 'duration' | 'streams'>,
+  path: string,
+): Promise<MediaInfo> {
+  const isKnown = inspection !== null && duration !== null;
+  const content = isKnown ? inspected(inspection, { duration, streams }, path) : await probe(tools, path, { signal });
+  assertPlausible(content);
+  return countFrames(tools, content, { signal });
 }
 
 /** Returns the tracks to encode or preview; an editor may keep nothing of a track. */

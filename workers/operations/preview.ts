@@ -9,6 +9,7 @@ import { CHOSEN, POSTER_SUBTYPE } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import {
+  contentOf,
   fileStems,
   type MadeRendition,
   type PreparedElement,
@@ -37,15 +38,14 @@ export const preview: Operation = {
   name: 'preview',
   lane: 'heavy',
   async run(context) {
-    const { eventId, database, tools, signal } = context;
+    const { eventId, database, signal } = context;
     const tracks = await tracksToPrepare(database, eventId);
     const stems = fileStems(tracks);
     const renditions = await renditionsOf(database, context);
     const images: Image[] = [];
     for (const [done, track] of tracks.entries()) {
       const report = (fraction: number) => context.progress((done + fraction) / tracks.length);
-      const path = await openSource(context, track, renditions.get(track.position) ?? []);
-      const info = withoutStreams(await probe(tools, path, { signal }), track.hidden);
+      const info = await openSource(context, track, renditions.get(track.position) ?? []);
       await watched({ path: context.folder, maxBytes: Number.POSITIVE_INFINITY }, signal, async (until) => {
         const stem = stems.get(track.id) ?? track.id;
         images.push(...(await imagesOf({ ...context, signal: until }, track, stem, info, report)));
@@ -58,15 +58,16 @@ export const preview: Operation = {
 };
 
 /** Opens the smallest rendition that is large enough for a poster, or else the best one, or the track. */
-function openSource(
-  { open, locate }: OperationContext,
+async function openSource(
+  context: OperationContext,
   track: SourceTrack,
   renditions: readonly MadeRendition[],
-): Promise<string> {
+): Promise<MediaInfo> {
+  const { tools, signal, open, locate } = context;
   const large = renditions.filter(({ width, height }) => Math.min(width ?? 0, height ?? 0) >= LARGE_ENOUGH);
   const rendition = large.at(-1) ?? renditions[0];
-  if (!rendition) return open(track.object_key);
-  return (rendition.size >= SEEKING_BYTES ? locate : open)(rendition.object_key);
+  if (!rendition) return withoutStreams(await contentOf(context, track, await open(track.object_key)), track.hidden);
+  return probe(tools, await (rendition.size >= SEEKING_BYTES ? locate : open)(rendition.object_key), { signal });
 }
 
 async function imagesOf(

@@ -35,20 +35,19 @@ export async function storeRenditions(
   { renditions, mediatype, extension }: Delivery,
   { isCopy = false } = {},
 ): Promise<(PreparedElement & MadeFacts)[]> {
-  const elements = [];
-  for (const { path, rank, video, audio } of renditions) {
-    const storing = context.store(path, mediatype);
-    // Even if the examination fails, nothing is stored in the background afterwards.
-    const settled = storing.catch(() => undefined);
-    const { result, index } = await examine(context, path).finally(() => settled);
-    const stored = await storing;
+  let turn: Promise<unknown> = Promise.resolve();
+  const elements = renditions.map(async ({ path, rank, video, audio }) => {
+    // One after the other: each may take the memory of an upload.
+    const storing = turn.then(() => context.store(path, mediatype));
+    turn = storing;
+    const [stored, { result, index }] = await allSettled([storing, examine(context, path)]);
     await rm(path);
     const duration = Math.round(index.segments.reduce((sum, { seconds }) => sum + seconds, 0) * 1000);
     const size = result.video && shownSize(result.video);
     const short = size && Math.min(size.width, size.height);
     const kbits = audio?.bitRate && `${Math.round(audio.bitRate / 1000)}k`;
     const quality = short ? `${short}p` : kbits;
-    elements.push({
+    return {
       stored,
       id: randomUUID(),
       track: track.position,
@@ -75,9 +74,15 @@ export async function storeRenditions(
         ...(isCopy && { isCopy }),
         ...(isShortened(track) && { isShortened: true }),
       },
-    });
-  }
-  return elements;
+    };
+  });
+  return allSettled(elements);
+}
+
+/** Waits for all: even if one fails, nothing runs in the background afterwards. @throws what the first one threw */
+async function allSettled<const T extends readonly Promise<unknown>[]>(all: T) {
+  await Promise.allSettled(all);
+  return Promise.all(all);
 }
 
 async function examine({ tools, signal }: OperationContext, path: string) {

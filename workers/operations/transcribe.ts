@@ -6,8 +6,7 @@ import { writeEvents } from '#catalogue/events/write-events.ts';
 import type { Database } from '#platform/database/kysely.ts';
 import { cutCaptions, writeCaptions } from '#platform/media/captions.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
-import { type MediaInfo, probe } from '#platform/media/probe.ts';
-import { assertPlausible } from '#platform/media/workload.ts';
+import type { MediaInfo } from '#platform/media/probe.ts';
 import { joinTranscripts, type TranscribedPart } from '#platform/speech/join-transcripts.ts';
 import { PART_LENGTHS, type PartLengths, planSoundParts, writeSoundPart } from '#platform/speech/sound-parts.ts';
 import { languageTag, type Transcript } from '#platform/speech/transcript.ts';
@@ -24,7 +23,7 @@ import {
   transcriptMaker,
 } from './captions.ts';
 import type { Commit, Operation, OperationContext, StoredFile } from './operation.ts';
-import { hasSound, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { contentOf, hasSound, type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 const FLAVOR = 'captions/source';
 const SOUND_LIMIT_MS = 3_600_000;
@@ -126,9 +125,8 @@ async function transcribeTrack(
   track: SourceTrack,
   task: TranscriptionTask,
 ): Promise<TranscribedSound[]> {
-  const { tools, locate, signal, progress } = context;
-  const info = await probe(tools, await locate(track.object_key), { signal });
-  assertPlausible(info);
+  const { locate, progress } = context;
+  const info = await contentOf(context, track, await locate(track.object_key));
   const planned = planSoundParts(track.kept ?? [{ begin: 0, end: info.duration }], task.lengths);
   const parts: TranscribedSound[] = [];
   for (const part of planned) {

@@ -112,6 +112,8 @@ async function writeTracks(trx: Transaction, { id, tracks }: EventPlan, copies: 
           has_audio: hasAudio,
           has_video: hasVideo,
           streams: streams && sql`${JSON.stringify(streams)}::jsonb`,
+          // The source does not tell all of it.
+          inspection: null,
         }),
       })
       .where('id', '=', track.id)

@@ -468,6 +468,7 @@ export interface Track {
   has_video: boolean | null;
   hidden_streams: Generated<string[]>;
   id: string;
+  inspection: Json | null;
   is_media: Generated<boolean>;
   kept_parts: Json | null;
   made_by: string | null;

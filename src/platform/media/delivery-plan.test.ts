@@ -21,6 +21,7 @@ function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | 
     video: video ? { ...VIDEO, ...video } : undefined,
     audio: audio ? { ...AUDIO, ...audio } : undefined,
     indexed: true,
+    measured: false,
     start: 0,
     soundTick: 1 / 48_000,
     spans: { video: { begin: 0, end: null }, audio: { begin: 0, end: null } },

@@ -42,12 +42,19 @@ export interface MediaInfo {
   audio: AudioStream | undefined;
   /** True if the file has an index, so that seeking is cheap. */
   indexed: boolean;
+  /** True if all packets have been read, so that counts and rates are measured. */
+  measured: boolean;
   /** The first time in the file, in seconds. */
   start: number;
   /** The unit of the times of the sound, in seconds. */
   soundTick: number | null;
   spans: StreamSpans;
 }
+
+/** The facts of an inspection that are kept beside the duration and the streams of a file. Stored as JSON. */
+export type Inspection = Pick<MediaInfo, 'size' | 'indexed' | 'measured' | 'start' | 'soundTick' | 'spans'> & {
+  recording: Omit<Recording, 'path'>;
+};
 
 /** `timeLimitMs` applies to each run of a tool, with a generous default. */
 export type ProbeOptions = Partial<RunLimits>;
@@ -87,6 +94,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     size: recording.size,
     ...found,
     indexed,
+    measured: scan !== undefined,
     start: Number(report.format?.start_time ?? 0) || 0,
     soundTick: tickOf(report, found.audio?.index),
     spans: scan
@@ -108,7 +116,7 @@ export async function countFrames(
   { signal, timeLimitMs = SCAN_TIME_LIMIT_MS }: ProbeOptions = {},
 ): Promise<MediaInfo> {
   const { recording, video } = info;
-  if (!info.indexed || !video) return info;
+  if (info.measured || !video) return info;
   const isExpensive = isReaderAddress(recording.path) && info.size >= LARGE_BYTES;
   // The header of an MP4 gives the times of all frames, that of Matroska only claims a rate.
   const isCopied = isPlayable(video, recording.demuxer) && recording.demuxer === 'mov';
@@ -121,27 +129,27 @@ export async function countFrames(
   if (!scan?.packets.get(index)) return info;
   const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
   const spans = { ...info.spans, video: measured(info.spans.video, video, scan) };
-  return { ...info, ...summary(streams), spans };
+  return { ...info, ...summary(streams), spans, measured: true };
 }
 
 function isSteady({ frameRate, peakFrameRate }: VideoStream): boolean {
   return frameRate !== null && peakFrameRate !== null && Math.abs(peakFrameRate / frameRate - 1) < 0.01;
 }
 
-/**
- * Takes the number of frames from an earlier inspection of the same file, which has read all of it.
- *
- * @returns undefined if the inspection has not counted them
- */
-export function withCounts(info: MediaInfo, inspected: readonly MediaStream[]): MediaInfo | undefined {
-  const { video } = info;
-  const known = inspected.find((stream) => stream.index === video?.index);
-  if (!video || known?.type !== 'video' || known.codec !== video.codec || !known.frameCount) return undefined;
-  const { frameCount, frameRate, peakFrameRate } = known;
-  const streams = info.streams.map((stream) =>
-    stream.index === video.index ? { ...stream, frameCount, frameRate, peakFrameRate } : stream,
-  );
-  return { ...info, ...summary(streams) };
+/** Returns what is to be kept of an inspection. */
+export function inspectionOf(info: MediaInfo): Inspection {
+  const { size, indexed, measured, start, soundTick, spans } = info;
+  const { path: _, ...recording } = info.recording;
+  return { size, indexed, measured, start, soundTick, spans, recording };
+}
+
+/** Returns the content of a file that has been inspected, which is now at `path`. */
+export function inspected(
+  { recording, ...facts }: Inspection,
+  { duration, streams }: Pick<MediaInfo, 'duration' | 'streams'>,
+  path: string,
+): MediaInfo {
+  return { ...facts, duration, recording: { ...recording, path }, ...summary(streams) };
 }
 
 /** Leaves out streams of these kinds. */
