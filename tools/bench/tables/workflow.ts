@@ -3,16 +3,17 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { locateTools } from '../../../src/platform/media/tools/locate-tools.ts';
 import { type ClipOptions, clip } from '../../../test/support/clips.ts';
+import { SseReader, type StreamMessage } from '../../../test/support/sse.ts';
 import type { Bench } from '../setup/bench.ts';
 import { startInlet } from '../setup/inlet-process.ts';
 import { type Row, ratios, type Table } from '../support/figures.ts';
-import { type ApiAddress, ask, postEvent, type TrackSource } from '../support/http-client.ts';
+import { type ApiAddress, postEvent, type TrackSource } from '../support/http-client.ts';
 import { alternate } from '../support/rounds.ts';
 import { RecordedTools } from './recorded-tools.ts';
 
 const ROUNDS = 3;
 const AIM = 1.15;
-const POLL_MS = 20;
+const LOOK_MS = 10;
 
 /** From upload to SUCCEEDED, against the commands that the workflow runs and nothing else. */
 export async function measureWorkflow(bench: Bench, onRound: (round: number) => void): Promise<Table> {
@@ -40,8 +41,8 @@ export async function measureWorkflow(bench: Bench, onRound: (round: number) => 
     title: `From upload to SUCCEEDED: a ${seconds} s clip in ${size}, against the bare commands of its workflow`,
     notes: [
       'commands: the ffprobe and ffmpeg commands as the workflow ran them, one after the other from a shell script.',
-      'Inlet: API, relay and worker in one process (npm start), from the first byte sent to SUCCEEDED seen by polling.',
-      'best rendition: the bare command that makes it, alone (a copy) or with the others; published: until Inlet lists a publication.',
+      'Inlet: API, relay and worker in one process (npm start), from the first byte sent to SUCCEEDED in the stream of changes.',
+      'best rendition: the bare command that makes it, alone (a copy) or with the others; published: until the stream tells of a publication.',
     ],
     rows,
   };
@@ -103,17 +104,23 @@ const variables = (tools: { ffmpeg: string; ffprobe: string }) => ({
 async function untilSucceeded(api: ApiAddress, track: TrackSource): Promise<{ published: number; succeeded: number }> {
   const started = performance.now();
   const id = await postEvent(api, { workflow: 'schedule-and-upload', track });
-  let published = Number.POSITIVE_INFINITY;
-  for (;;) {
-    const { body } = await ask(api, `/api/events/${id}`);
-    const { processing_state: state, publication_status: channels } = JSON.parse(body);
-    const passed = performance.now() - started;
-    if (channels.length > 0) published = Math.min(published, passed);
-    if (state === 'SUCCEEDED') return { published, succeeded: passed };
-    if (state !== 'INSTANTIATED' && state !== 'RUNNING') throw new Error(`The workflow ended as ${state}.`);
-    // To within one per cent: more requests would take the processor from the encoder.
-    await sleep(Math.max(POLL_MS, passed / 100));
-  }
+  const headers = {
+    Authorization: `Basic ${btoa(`${api.username}:${api.password}`)}`,
+    'Last-Event-ID': '0',
+  };
+  const changes = await SseReader.open((signal) => fetch(`${api.url}/api/events/${id}/updates`, { headers, signal }));
+  const until = async (isIt: (change: StreamMessage) => boolean) => {
+    while (!changes.messages.some(isIt)) {
+      const failed = changes.messages.some(({ data }) => data.state === 'FAILED');
+      if (failed || changes.ended) throw new Error('The workflow has failed, or the stream of changes has ended.');
+      await sleep(LOOK_MS);
+    }
+    return performance.now() - started;
+  };
+  const published = await until(({ kind }) => kind === 'publication.published');
+  const succeeded = await until(({ kind, data }) => kind === 'workflow.state' && data.state === 'SUCCEEDED');
+  changes.close();
+  return { published, succeeded };
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {
