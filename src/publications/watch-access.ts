@@ -71,9 +71,10 @@ export async function admit<Found extends ReadAccess>(
 function unsignedGrant(
   { is_public, is_readable }: ReadAccess,
   access: 'page' | 'strict' | 'link',
-  { isFile }: Visit,
+  { isFile, account }: Visit,
 ): 'everyone' | 'reader' | 'link' | undefined {
-  if (is_public) return 'everyone';
+  // With an account, the list has changed since the request was authenticated: its answer may renew a session.
+  if (is_public) return account === undefined ? 'everyone' : 'reader';
   if (access === 'link' || (access === 'page' && isFile)) return 'link';
   return is_readable ? 'reader' : undefined;
 }

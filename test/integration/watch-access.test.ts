@@ -359,6 +359,14 @@ describe('with WATCH_ACCESS=strict, files that not everyone may read', () => {
   });
 });
 
+test('a page whose signed link has expired offers to sign in', async () => {
+  const { page } = await publish(apps.strict);
+  const answer = await get(apps.strict, sign(apps.strict, page, -1), BROWSER);
+  const text = await answer.text();
+  expect([answer.status, text]).toEqual([410, expect.stringContaining('Ask for a new link.')]);
+  expect(text).toMatch(/<a href="[^"]*sign-in\?next=\/watch\/[-\w]+">Sign in<\/a>/);
+});
+
 test('with WATCH_ACCESS=link, everyone with the address may watch', async () => {
   const { page, embed, file } = await publish(apps.link);
   expect(await statuses(apps.link, [page, embed, file], { Authorization: 'Basic wrong' })).toEqual([200, 200, 200]);
@@ -387,11 +395,12 @@ describe('oEmbed', () => {
     const { id, page, embed, thumbnail } = await publish(app, PUBLIC);
     for (const path of [page, `${page}?t=90`, embed]) {
       const answer = await ask(`http://inlet.test${path}`, '&format=json');
+      const start = path.endsWith('?t=90') ? '?t=90' : '';
       expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'application/json']);
       expect(await answer.json()).toEqual({
         ...{ version: '1.0', type: 'video', title: 'Optics <1>', author_name: 'Ada, Charles' },
         ...{ provider_name: 'Inlet', provider_url: 'http://inlet.test', width: 960, height: 540 },
-        html: `<iframe src="http://inlet.test/embed/${id}" width="960" height="540" title="Optics &lt;1&gt;" allow="fullscreen; picture-in-picture; clipboard-write" allowfullscreen></iframe>`,
+        html: `<iframe src="http://inlet.test/embed/${id}${start}" width="960" height="540" title="Optics &lt;1&gt;" allow="fullscreen; picture-in-picture; clipboard-write" allowfullscreen></iframe>`,
         ...{ thumbnail_url: `http://inlet.test${thumbnail}`, thumbnail_width: 320, thumbnail_height: 180 },
       });
     }

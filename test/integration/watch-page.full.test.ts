@@ -251,13 +251,14 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href));
     await load('[data-follower]', 'data:video/mp4,');
     await notice.waitFor();
-    expect(await notice.textContent()).toMatch(/cannot play it\. Try the download below\.$/);
+    expect(await notice.textContent()).toMatch(/cannot play it\. Load the page again, or try the download below\.$/);
     await load('[data-leader]', first);
     await page.waitForFunction((src) => {
       const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
       return leader?.currentSrc === src && leader.readyState >= 2;
     }, first);
     expect(await notice.isVisible()).toBe(true);
+    await notice.getByRole('button', { name: 'Load the page again' }).waitFor();
     await load('[data-follower]', second);
     await notice.waitFor({ state: 'hidden' });
     expect(await follower.evaluate((medium) => (medium as HTMLMediaElement).error)).toBeNull();
@@ -271,7 +272,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     });
     const notice = page.getByRole('alert');
     await notice.waitFor();
-    expect(await notice.textContent()).toMatch(/cannot play it\.$/);
+    expect(await notice.textContent()).toMatch(/cannot play it\. Load the page again\.$/);
   });
 
   test('without scripts the recording has the controls of the browser', async () => {
@@ -409,6 +410,24 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       await press('f');
       await page.getByRole('button', { name: 'Full screen', exact: true }).waitFor();
       expect(faults).toEqual([]);
+    });
+
+    test('keys can be switched off, also for the next page', async () => {
+      const { page } = await open(lecture);
+      const keys = page.getByLabel('Keyboard shortcuts');
+      await openSettings(page);
+      await keys.uncheck();
+      await page.reload();
+      await openSettings(page);
+      expect(await keys.isChecked()).toBe(false);
+      await page.locator('h1').click();
+      await page.keyboard.press('m');
+      expect((await states(page))[0]?.muted).toBe(false);
+      await openSettings(page);
+      await keys.check();
+      await page.locator('h1').click();
+      await page.keyboard.press('m');
+      expect((await states(page))[0]?.muted).toBe(true);
     });
 
     test('of places asked for while it is on its way to one, it goes to the last', async () => {

@@ -121,6 +121,12 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     expect(await page.locator('[data-part="time"]').textContent()).toBe('0:30 / 1:00');
     await page.getByRole('button', { name: 'Share' }).click();
     expect(await page.getByLabel('Link at 0:30').inputValue()).toBe(`${watch.origin}${lecture}?t=30`);
+    await page.evaluate(() => {
+      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
+      if (leader) leader.currentTime = 40;
+    });
+    await page.getByRole('button', { name: 'Copy link at this time' }).click();
+    expect(await page.getByLabel('Link at 0:40').inputValue()).toBe(`${watch.origin}${lecture}?t=40`);
     expect(await page.getByLabel('Embed code').inputValue()).toContain(
       `src="${watch.origin}${lecture.replace('watch', 'embed')}"`,
     );
@@ -150,6 +156,40 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     await page.getByLabel('Quality').selectOption('360p');
     await haveHeights(page, 360, 360);
     await played(page, 20.5);
+  });
+
+  test('a server that is away for a while only delays it', async () => {
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    await page.clock.install();
+    await page.goto(watch.origin + lecture);
+    await play(page);
+    await played(page, 0.5);
+    await haveHeights(page, 720, 720);
+    const asked: string[] = [];
+    await page.route('**/publications/**', async (route) => {
+      asked.push(route.request().url());
+      await route.abort('connectionrefused');
+    });
+    // What is loaded of the other quality is dropped.
+    await openSettings(page);
+    await page.getByLabel('Quality').selectOption('360p');
+    const attempts = () => Math.max(0, ...[...Map.groupBy(asked, (url) => url).values()].map(({ length }) => length));
+    // The library gives up after seven.
+    const goOn = async () => {
+      await page.clock.fastForward(5000);
+      return attempts();
+    };
+    await expect.poll(goOn, { timeout: 60_000, interval: 500 }).toBeGreaterThan(8);
+    await page.unroute('**/publications/**');
+    await page.evaluate(() => {
+      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
+      if (leader) leader.currentTime = 50;
+    });
+    await page.clock.fastForward(5000);
+    await played(page, 50.5);
+    const sources = await page.locator('video').evaluateAll((all) => all.map((each) => (each as HTMLMediaElement).src));
+    expect(sources).toEqual([expect.stringMatching(/^blob:/), expect.stringMatching(/^blob:/)]);
   });
 
   test('the pictures lie in each other as the viewer chose before', async () => {

@@ -8,6 +8,7 @@ import { findWatchableRecording } from '#publications/publication.queries.ts';
 import { elementsOf, elementUrl, embedUrl, flavorOf, mediaOf, publishedAddress } from '#publications/publication.ts';
 import { admit } from '#publications/watch-access.ts';
 import { FRAME_FEATURES } from './browser/share.js';
+import { startTime, withStartTime } from './browser/start-time.js';
 import type { RecordingServices } from './open-recording.ts';
 import { type PublishedRecording, playerOf } from './player-media.ts';
 
@@ -70,7 +71,8 @@ export const oembed = defineEndpoint({
     const limits = isLimited ? { width: maxwidth ?? Infinity, height: maxheight ?? Infinity } : USUAL;
     const size = scaleInto(shapeOf(found), limits);
     const title = found.title || 'Untitled recording';
-    const frame = html`<iframe src="${signed(embedUrl(addresses.publicUrl, found.id))}" width="${size.width}" height="${size.height}" title="${title}" allow="${FRAME_FEATURES}" allowfullscreen></iframe>`;
+    const player = new URL(signed(embedUrl(addresses.publicUrl, found.id)));
+    const frame = html`<iframe src="${withStartTime(player, startTime(new URL(url)) ?? 0)}" width="${size.width}" height="${size.height}" title="${title}" allow="${FRAME_FEATURES}" allowfullscreen></iframe>`;
     const body = {
       ...{ version: '1.0', type: 'video', title, author_name: found.presenters.join(', ') },
       ...{ provider_name: 'Inlet', provider_url: addresses.publicUrl, html: String(await frame), ...size },

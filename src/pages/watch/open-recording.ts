@@ -31,6 +31,8 @@ interface PageRefusal {
   status: 400 | 401 | 403 | 404 | 410;
   title: 'Sign in to watch' | 'No access' | 'This link does not work' | 'Recording not found';
   sentence: string;
+  /** The text of a link to the sign-in page, where an account may help. */
+  signIn?: string | undefined;
 }
 
 const MISSING: PageRefusal = {
@@ -45,11 +47,15 @@ export async function openRecording(
   { config, database, addresses }: RecordingServices,
   publicationId: string,
 ): Promise<OpenedRecording | { refusal: PageRefusal }> {
-  const admission = await admit(visitOf(c, addresses, { isFile: false }), addresses, () =>
+  const visit = visitOf(c, addresses, { isFile: false });
+  const admission = await admit(visit, addresses, () =>
     findWatchableRecording(database, publicationId, c.get('principal') ?? anonymous),
   );
   if (!admission) return { refusal: MISSING };
-  if (!admission.found) return { refusal: titled(admission.denial) };
+  if (!admission.found) {
+    const signIn = visit.account === undefined ? 'Sign in' : 'Sign in with another account';
+    return { refusal: { ...titled(admission.denial), signIn: addresses.access === 'signed' ? undefined : signIn } };
+  }
   const { found: recording, grant } = admission;
   const isSigned = addresses.access === 'signed' || (addresses.access === 'strict' && !recording.is_public);
   const source = grant.by === 'signature' ? grant.policy.source : undefined;
@@ -79,19 +85,14 @@ function titled(denial: Denial): PageRefusal {
  * Returns the content of a page that shows no recording. Where an account helps, it links to the sign-in page; frames of
  * other sites get neither cookies nor that page, so they link to the watch page in a new tab.
  */
-export function refusalHtml(c: Context, { title, sentence }: PageRefusal, publicationId: string): Html {
+export function refusalHtml(c: Context, { title, sentence, signIn: text }: PageRefusal, publicationId: string): Html {
   const path = `/watch/${publicationId}`;
-  const links: Partial<Record<PageRefusal['title'], string>> = {
-    'Sign in to watch': 'Sign in',
-    'No access': 'Sign in with another account',
-  };
-  const link = links[title];
-  const signIn = html`<a href="${relativeTo(c, '/sign-in')}?next=${path}">${link}</a>`;
+  const signIn = html`<a href="${relativeTo(c, '/sign-in')}?next=${path}">${text}</a>`;
   const newTab = html`<a href="${relativeTo(c, path)}" target="_blank" rel="noopener">Open the recording in a new tab</a>`;
   return html`<main>
 <h1>${title}</h1>
 <p>${sentence}</p>
-${link ? html`<p>${isFramed(c) ? newTab : signIn}</p>` : ''}
+${text ? html`<p>${isFramed(c) ? newTab : signIn}</p>` : ''}
 </main>`;
 }
 

@@ -27,6 +27,7 @@ export function settingsHtml({ screens, captions }: Player): Html {
   )}</select></label>
 ${captions.length > 1 ? html`<label>Captions ${languagesHtml(captions)}</label>` : languagesHtml(captions)}
 ${screens.length === 2 ? LAYOUTS : ''}
+<label>Keyboard shortcuts <input type="checkbox" data-part="shortcuts" checked></label>
 </div>`;
 }
 

@@ -40,6 +40,7 @@ ul small { color: var(--faint); }
 .cues p { margin: .15rem 0 0; }
 .cues span { padding: .1em .4em; border-radius: .2em; background: #000c; white-space: pre-line; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .notice { margin: 0; padding: .7rem 1.25rem; background: #7a1f1f; text-align: center; }
+.notice button { display: inline; width: auto; height: auto; padding: .15rem .4rem; text-decoration: underline; }
 .bar { position: relative; max-width: 120rem; margin: 0 auto; padding: .35rem .9rem .6rem; }
 .seek { position: relative; }
 .marks span { position: absolute; top: .55rem; width: 2px; height: .5rem; margin-left: -1px; background: #fff; pointer-events: none; }
@@ -55,6 +56,7 @@ button[aria-expanded="true"] { background: #ffffff22; }
 .panel label { display: flex; align-items: center; justify-content: space-between; gap: .9rem; min-height: 2.75rem; padding-block: .15rem; white-space: nowrap; }
 .panel select { width: 11rem; background: #ffffff1a; text-overflow: ellipsis; }
 .panel input { flex: 1; min-width: 0; padding: .4rem .6rem; border: 1px solid #ffffff4d; border-radius: .4rem; background: #0b0d10; color: #fff; font: inherit; font-size: .85rem; text-overflow: ellipsis; }
+.panel input[type="checkbox"] { flex: none; width: 1.3rem; height: 1.3rem; accent-color: var(--accent); }
 .panel .wide { width: 100%; margin: .3rem 0 .5rem; background: #ffffff1a; }
 .panel .wide:hover { background: #ffffff33; }
 .panel ol { list-style: none; margin: 0; padding: 0; }

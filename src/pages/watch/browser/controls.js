@@ -69,11 +69,22 @@ function addSoundControls({ player, sound }) {
   sound.addEventListener('volumechange', show);
 }
 
-/** @param {PlayerParts} parts */
-function addFullscreenButton({ player }) {
+/**
+ * On iPhones, only a single video can fill the screen, with the controls of the system.
+ *
+ * @param {PlayerParts} parts
+ */
+function addFullscreenButton({ player, leader, followers }) {
   const button = findPart(player, 'fullscreen', HTMLButtonElement);
-  button.hidden = !document.fullscreenEnabled;
+  const isShownAlone = !document.fullscreenEnabled && 'webkitEnterFullscreen' in HTMLVideoElement.prototype;
+  button.hidden = !document.fullscreenEnabled && !(isShownAlone && leader instanceof HTMLVideoElement);
   button.addEventListener('click', () => {
+    if (isShownAlone) {
+      const large = [leader, ...followers].find((media) => !media.classList.contains('is-small'));
+      // @ts-expect-error: only Safari has it.
+      large?.webkitEnterFullscreen();
+      return;
+    }
     const change = document.fullscreenElement ? document.exitFullscreen() : player.requestFullscreen();
     change.catch(() => undefined);
   });
@@ -86,11 +97,20 @@ function addFullscreenButton({ player }) {
 function reportFaults({ player, leader, followers }) {
   const notice = findPart(player, 'notice', HTMLElement);
   const all = [leader, ...followers];
-  const advice = document.querySelector('a[download]') ? ' Try the download below.' : '';
+  const again = document.createElement('button');
+  again.type = 'button';
+  again.textContent = 'Load the page again';
+  again.addEventListener('click', () => {
+    location.hash = `t=${Math.floor(leader.currentTime)}`;
+    location.reload();
+  });
+  const advice = document.querySelector('a[download]') ? ', or try the download below.' : '.';
   const show = () => {
     const isBroken = all.some(({ error }) => error);
     // An alert is read out when its text changes.
-    notice.textContent = isBroken ? `The recording could not be loaded, or this browser cannot play it.${advice}` : '';
+    const text = 'The recording could not be loaded, or this browser cannot play it. ';
+    if (isBroken && notice.hidden) notice.replaceChildren(text, again, advice);
+    if (!isBroken) notice.replaceChildren();
     notice.hidden = !isBroken;
   };
   // With `loadeddata`, a medium may play from another source.

@@ -11,6 +11,8 @@ const SMALL_QUALITY = 480;
 /** From here on, better pictures replace what is loaded ahead. */
 const REPLACED_SECONDS = 10;
 const REPLACE_FACTOR = 2;
+/** The time between attempts while the server cannot be reached. */
+const RETRY_MS = 5_000;
 
 /** @type {Partial<HlsConfig>} */
 const CONFIG = {
@@ -21,6 +23,8 @@ const CONFIG = {
   maxBufferLength: AHEAD.waiting,
   maxMaxBufferLength: AHEAD.waiting,
   backBufferLength: 30,
+  // By default, the automatic choice never returns to a quality after one lost request.
+  errorPenaltyExpireMs: 30_000,
 };
 
 /** Plays the playlists of a recording, which share one line: the leader has precedence. */
@@ -66,8 +70,15 @@ export class HlsGroup {
     const hls = new this.#library({ ...CONFIG, startPosition, autoStartLoad: leads });
     this.#players.set(media, hls);
     let hasRecovered = false;
-    hls.on(Events.ERROR, (_, { fatal, type }) => {
+    hls.on(Events.ERROR, (_, { fatal, type, response }) => {
       if (!fatal) return;
+      const status = response?.code ?? 0;
+      const isRefused = status >= 400 && status < 500;
+      if (type === ErrorTypes.NETWORK_ERROR && this.#begun.has(media) && !isRefused) {
+        // Another source would lose what is loaded already.
+        setTimeout(() => this.#players.get(media)?.startLoad(), RETRY_MS);
+        return;
+      }
       if (type === ErrorTypes.MEDIA_ERROR && !hasRecovered) {
         hasRecovered = true;
         hls.recoverMediaError();

@@ -1,21 +1,27 @@
 /** @import { PlayerParts } from './player-parts.js' */
 import { clock } from './clock.js';
 import { findPart } from './player-parts.js';
+import { storedPreference, storePreference } from './preference.js';
+
+const STORED_AS = 'shortcuts';
 
 /**
  * Adds the usual keys of video players to the whole page. They operate the controls of the player, and announce to screen
- * readers what changes.
+ * readers what changes. Viewers can switch them off: those who speak to their device press keys by accident.
  *
  * @param {PlayerParts} parts
  */
 export function addKeys(parts) {
   const { once, repeatable } = keyActions(parts);
+  const shortcuts = findPart(parts.player, 'shortcuts', HTMLInputElement);
+  shortcuts.checked = storedPreference(STORED_AS) !== 'off';
+  shortcuts.addEventListener('change', () => storePreference(STORED_AS, shortcuts.checked ? 'on' : 'off'));
   document.addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!shortcuts.checked || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const { target } = event;
     const isOn = (/** @type {string} */ selector) => target instanceof Element && target.matches(selector);
     // Focused controls handle these keys.
-    if (isOn('select, input[readonly]') || (isOn('button') && event.key === ' ')) return;
+    if (isOn('select, input[readonly], input[type="checkbox"]') || (isOn('button') && event.key === ' ')) return;
     if (isOn('input') && event.key.startsWith('Arrow')) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const act = repeatable[key] ?? (event.repeat ? undefined : once[key]);

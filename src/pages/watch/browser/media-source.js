@@ -47,7 +47,7 @@ function bestForQuality(renditions, limit) {
 function replaceSource(media, url) {
   const { currentTime, playbackRate, paused } = media;
   media.preload = 'metadata';
-  if (media.src === new URL(url, document.baseURI).href) return;
+  if (media.src === new URL(url, document.baseURI).href && !media.error) return;
   media.src = url;
   media.currentTime = currentTime;
   media.defaultPlaybackRate = playbackRate;

@@ -1,7 +1,8 @@
 /** @import { PlayerParts } from './player-parts.js' */
 import { findPart } from './player-parts.js';
+import { storedPreference, storePreference } from './preference.js';
 
-const STORED_AS = 'inlet-layout';
+const STORED_AS = 'layout';
 const LAYOUTS = ['side', 'corner'];
 
 /**
@@ -29,7 +30,7 @@ export function addLayouts({ player }, onChange) {
   };
   const change = () => {
     show();
-    storeLayout(`${layout}${isSwapped ? ' swapped' : ''}`);
+    storePreference(STORED_AS, `${layout}${isSwapped ? ' swapped' : ''}`);
   };
   choice.addEventListener('change', () => {
     layout = choice.value;
@@ -43,24 +44,6 @@ export function addLayouts({ player }, onChange) {
 }
 
 function storedLayout() {
-  const [layout = '', swapped] = read().split(' ');
+  const [layout = '', swapped] = storedPreference(STORED_AS).split(' ');
   return { layout: LAYOUTS.includes(layout) ? layout : 'side', isSwapped: swapped === 'swapped' };
-}
-
-function read() {
-  try {
-    return localStorage.getItem(STORED_AS) ?? '';
-  } catch {
-    // Frames of other sites may have no storage.
-    return '';
-  }
-}
-
-/** @param {string} layout */
-function storeLayout(layout) {
-  try {
-    localStorage.setItem(STORED_AS, layout);
-  } catch {
-    // Chosen for this page only.
-  }
 }

@@ -12,11 +12,13 @@ export function addShare({ player, leader }) {
   const { watch, embed } = panel.dataset;
   const link = findPart(player, 'link', HTMLInputElement);
   const label = findPart(player, 'link-label', HTMLElement);
-  panel.addEventListener('open', () => {
+  const showLink = () => {
     const seconds = leader.currentTime;
     link.value = withStartTime(new URL(watch || location.href, document.baseURI), seconds);
     label.textContent = seconds >= 1 ? `Link at ${clock(seconds)}` : 'Link';
-  });
+  };
+  panel.addEventListener('open', showLink);
+  findPart(player, 'copy-link', HTMLButtonElement).addEventListener('click', showLink);
   addCopyButton(player, 'copy-link', link);
   if (!embed) return;
   const code = findPart(player, 'embed', HTMLInputElement);
