@@ -147,8 +147,8 @@ const RenditionProperties = z.object({
   /** Bits per second. */
   peakBitRate: z.int().nonnegative(),
   averageBitRate: z.int().nonnegative(),
-  /** True if it was made without encoding, before other renditions. */
-  isCopy: z.boolean().optional(),
+  /** The track that it was made of without encoding, before other renditions. */
+  copyOf: z.string().optional(),
 });
 
 /** Returns true if a file is a rendition with a playlist. */

@@ -13,6 +13,7 @@ import { releaseElements } from '#publications/publish.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import {
   contentOf,
+  countedContentOf,
   fileStems,
   isShortened,
   renditionsOf,
@@ -108,7 +109,8 @@ async function sourceOf(context: OperationContext, { track, lacksMedia }: Previe
     const made = (await renditionsOf(database, context)).get(track.position)?.at(-1);
     if (made) return probe(tools, await locate(made.object_key), { signal });
   }
-  return contentOf(context, track, await (lacksMedia ? open : locate)(track.object_key));
+  if (lacksMedia) return countedContentOf(context, track, await open(track.object_key));
+  return contentOf(context, track, await locate(track.object_key));
 }
 
 async function smallRendition(

@@ -19,7 +19,7 @@ import {
 } from './encoding-pieces.ts';
 import type { Commit, Operation, OperationContext } from './operation.ts';
 import {
-  contentOf,
+  countedContentOf,
   fileStems,
   type MadeRendition,
   type PreparedElement,
@@ -28,7 +28,7 @@ import {
   type SourceTrack,
   tracksToPrepare,
 } from './prepared-elements.ts';
-import { isCopy, storePlaylist, storeRenditions } from './rendition-elements.ts';
+import { isCopyOf, storePlaylist, storeRenditions } from './rendition-elements.ts';
 
 /** As in x264, the fastest first. */
 const PRESETS = 'ultrafast superfast veryfast faster fast medium slow slower veryslow placebo'.split(' ');
@@ -58,7 +58,7 @@ export function encodeWith(limits?: PieceLimits): Operation {
         track,
         settings,
         stem: stems.get(track.id) ?? track.id,
-        copies: (made.get(track.position) ?? []).filter(isCopy),
+        copies: (made.get(track.position) ?? []).filter((rendition) => isCopyOf(track, rendition)),
         onProgress: (fraction: number) => context.progress((done + fraction) / tracks.length),
       }));
       if (context.configuration.renditions !== 'copy' && pieces.size === 0) {
@@ -98,6 +98,7 @@ async function divide(
   limits: PieceLimits | undefined,
 ): Promise<Commit | undefined> {
   const divided: DividedTrack[] = [];
+  const kept: MadeRendition[] = [];
   for (const task of tasks) {
     const folder = await folderOf(context, task, 'copy');
     // The pieces, which come later, are the progress of the operation.
@@ -105,11 +106,13 @@ async function divide(
     const optionsFor = (source: MediaInfo) => optionsOf(context, silent, source, folder);
     const track = await divideTrack(context, { ...task, optionsFor, limits });
     if (track) divided.push(track);
+    // In one go, a later run decides about them.
+    kept.push(...(track ?? task).copies);
   }
   const pieces = divided.flatMap((track) => track.pieces);
   if (pieces.length === 0) return undefined;
   const copied = divided.flatMap((track) => track.copied);
-  const keeps = tasks.flatMap(({ copies }) => copies.map(({ id }) => id));
+  const keeps = kept.map(({ id }) => id);
   return Object.assign((trx: Transaction) => replacePrepared(trx, context, 'media', copied, { keeps }), { pieces });
 }
 
@@ -142,7 +145,7 @@ async function encodeTrack(context: OperationContext, task: EncodingTask): Promi
   const isEarly = configuration.renditions === 'copy';
   // A copy is read once from beginning to end, other renditions more often.
   const path = await (isEarly ? locate : open)(track.object_key);
-  const source = withoutStreams(await contentOf(context, track, path), track.hidden);
+  const source = withoutStreams(await countedContentOf(context, track, path), track.hidden);
   const options = optionsOf(context, task, source, folder);
   if (isEarly) {
     const copy = await deliverCopy(tools, source, options);

@@ -20,7 +20,7 @@ import { demuxerFor } from '#platform/media/recording.ts';
 import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import { encodingLimit } from '#platform/media/workload.ts';
 import type { Commit, OperationContext } from './operation.ts';
-import { contentOf, type MadeRendition, type PreparedElement, type SourceTrack } from './prepared-elements.ts';
+import { countedContentOf, type MadeRendition, type PreparedElement, type SourceTrack } from './prepared-elements.ts';
 import { storeRenditions } from './rendition-elements.ts';
 
 /** Of the results of pieces, which only workers read. */
@@ -54,9 +54,10 @@ interface DividingTask {
   limits: PieceLimits | undefined;
 }
 
-/** The pieces of a track, and the rendition that had to be copied first. */
+/** The pieces of a track, the earlier copies that belong to the result, and the rendition that had to be copied first. */
 export interface DividedTrack {
   pieces: EncodingPiece[];
+  copies: readonly MadeRendition[];
   copied: PreparedElement[];
 }
 
@@ -71,7 +72,7 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   const recording = { demuxer: demuxerFor(track.mediatype) ?? 'none' };
   const indivisible = whyIndivisible({ recording, cut: track.kept !== null });
   if (indivisible) return oneGo(indivisible);
-  const source = withoutStreams(await contentOf(context, track, await locate(track.object_key)), track.hidden);
+  const source = withoutStreams(await countedContentOf(context, track, await locate(track.object_key)), track.hidden);
   const copies = usableCopies(task, source);
   const plan = (encodeAll: boolean, hasCopy: boolean) => {
     const work = { source, settings, encodeAll, hasCopy };
@@ -92,16 +93,18 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   // Each piece locates the recording for itself.
   const unlocated = { ...source, recording: { ...source.recording, path: '' } };
   const shared = { track: track.position, objectKey: track.object_key, work: { ...work, source: unlocated } };
-  return { pieces: stretches.map((stretch) => ({ ...shared, stretch })), copied };
+  return { pieces: stretches.map((stretch) => ({ ...shared, stretch })), copies, copied };
 }
 
-/** Returns the copies that are the best rendition of the ladder now: settings and cuts may have changed since. */
+/** Returns the copies that are the best rendition of the ladder now: settings, cuts and hidden streams may have changed since. */
 export function usableCopies(
   { track, settings, copies }: Pick<DividingTask, 'track' | 'settings' | 'copies'>,
   source: MediaInfo,
 ): readonly MadeRendition[] {
   const isBest = track.kept === null && isCopied(planLadder(source, settings).renditions[0]);
-  return isBest ? copies : [];
+  const hasSameStreams = ({ has_audio, has_video }: MadeRendition) =>
+    has_audio === source.hasAudio && has_video === source.hasVideo;
+  return isBest ? copies.filter(hasSameStreams) : [];
 }
 
 /** Encodes a piece. */

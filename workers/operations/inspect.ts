@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { inspectionOf, type MediaInfo } from '#platform/media/probe.ts';
 import { measureFile } from '#platform/storage/put-measured.ts';
 import type { Operation } from './operation.ts';
-import { contentOf, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { countedContentOf, type SourceTrack, sourceTracks } from './prepared-elements.ts';
 
 /** Inspects the streams of each track and the duration of the event. */
 export const inspect: Operation = {
@@ -15,7 +15,7 @@ export const inspect: Operation = {
     for (const track of tracks) {
       // A checksum takes the whole file.
       const path = await (track.sha256 ? locate : open)(track.object_key);
-      const info = await contentOf(context, { ...track, inspection: null }, path);
+      const info = await countedContentOf(context, { ...track, inspection: null }, path);
       const { warnings } = info.recording;
       const line = { track: track.id, flavor: track.flavor, duration: info.duration };
       log.info(line, 'track inspected');

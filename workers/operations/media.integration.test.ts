@@ -315,6 +315,33 @@ describe('a copy that an earlier operation has made', () => {
     expect(await heights(eventId)).toMatchObject([{ height: 360 }, { height: 360 }]);
   });
 
+  it('goes when the track has been replaced since, also if it is published', async () => {
+    const eventId = await copied();
+    await bench.perform(publish, eventId, { configuration: { early: 'true' } });
+    const [old] = await bench.elementsOf(eventId);
+    await database.deleteFrom('tracks').where('event_id', '=', eventId).execute();
+    const other = { seconds: 3, video: { size: '640x480', options: ['-g', '50'] } };
+    await bench.addTrack(eventId, 0, 'presenter/source', await clip(other));
+    await perform(eventId, inspect, encode, publish);
+    const media = (await bench.elementsOf(eventId)).filter(({ mediatype }) => mediatype === 'video/mp4');
+    expect(media.map(({ height, duration }) => [height, Number(duration)])).toEqual([
+      [480, expect.closeTo(3000, -2)],
+      [360, expect.closeTo(3000, -2)],
+    ]);
+    expect(media.map(({ id }) => id)).not.toContain(old?.id);
+  });
+
+  it('goes when its sound has been left out since', async () => {
+    const eventId = await copied();
+    await updateTracks(eventId, { hidden_streams: ['audio'] }, 0);
+    await bench.perform(encode, eventId, { workflowConfiguration: { heights: 'source' } });
+    const media = await bench.elementsOf(eventId);
+    expect(media.map(({ height, has_audio }) => [height, has_audio])).toEqual([
+      [480, false],
+      [480, false],
+    ]);
+  });
+
   it('goes when parts are cut out since', async () => {
     const eventId = await copied();
     await updateTracks(eventId, { kept_parts: JSON.stringify([{ begin: 1000, end: 3000 }]) }, 0);

@@ -78,7 +78,17 @@ export async function contentOf(
   const isKnown = inspection !== null && duration !== null;
   const content = isKnown ? inspected(inspection, { duration, streams }, path) : await probe(tools, path, { signal });
   assertPlausible(content);
-  return countFrames(tools, content, { signal });
+  return content;
+}
+
+/** Returns the same for an encoding, which needs to know how many frames there are: that may take the whole file. */
+export async function countedContentOf(
+  context: Pick<OperationContext, 'tools' | 'signal'>,
+  track: Pick<SourceTrack, 'inspection' | 'duration' | 'streams'>,
+  path: string,
+): Promise<MediaInfo> {
+  const { tools, signal } = context;
+  return countFrames(tools, await contentOf(context, track, path), { signal });
 }
 
 /** Returns the tracks to encode or preview; an editor may keep nothing of a track. */
@@ -147,7 +157,7 @@ export interface PreparedElement extends Omit<ElementFacts, 'id'> {
 
 /**
  * Writes the elements that an operation prepared, replaces those of an earlier run that are not yet published, and
- * releases their objects. Captions and chapters are attachments too, but prepared by another operation than images.
+ * releases their objects. The next publication replaces media of an earlier run that are published already. Captions and chapters are attachments too, but prepared by another operation than images.
  *
  * @param options.keeps the earlier elements that belong to the same result
  */
@@ -159,16 +169,28 @@ export async function replacePrepared(
   { keeps = [] }: { keeps?: readonly string[] } = {},
 ): Promise<void> {
   const kind = what === 'media' ? 'media' : 'attachment';
+  const isReplaced = sql<boolean>`id <> ALL(${keeps}::uuid[])`;
   const earlier = await trx
     .deleteFrom('publication_elements')
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
     .where('kind', '=', kind)
     .where('flavor', what === 'captions' ? 'in' : 'not in', [CAPTIONS, CHAPTERS])
-    .where(sql<boolean>`id <> ALL(${keeps}::uuid[])`)
+    .where(isReplaced)
     .returning('object_key')
     .execute();
   await releaseElements(trx, earlier);
+  if (what === 'media') {
+    await trx
+      .updateTable('publication_elements')
+      .set({ workflow_id: null })
+      .where('event_id', '=', eventId)
+      .where('workflow_id', '=', workflowId)
+      .where('publication_id', 'is not', null)
+      .where('kind', '=', kind)
+      .where(isReplaced)
+      .execute();
+  }
   if (elements.length === 0) return;
   const rows = elements.map(({ stored, id = randomUUID(), ...facts }) => ({
     ...facts,

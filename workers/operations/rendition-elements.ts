@@ -22,9 +22,9 @@ interface RenditionTrack {
   stem: string;
 }
 
-/** Returns true for a rendition that an earlier run in the same workflow has copied. */
-export function isCopy({ properties }: MadeRendition): boolean {
-  return renditionProperties(properties).isCopy === true;
+/** Returns true for a rendition that an earlier run in the same workflow has copied from the same track. */
+export function isCopyOf({ id }: SourceTrack, { properties }: MadeRendition): boolean {
+  return renditionProperties(properties).copyOf === id;
 }
 
 /** Stores the renditions of a track. @param options.isCopy marks those that a later run in the same workflow keeps */
@@ -71,7 +71,7 @@ export async function storeRenditions(
           (codec) => codec !== undefined,
         ),
         ...bitRatesOf(index.segments),
-        ...(isCopy && { isCopy }),
+        ...(isCopy && { copyOf: track.id }),
         ...(isShortened(track) && { isShortened: true }),
       },
     };

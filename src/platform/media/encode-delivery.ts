@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PictureCut } from './cut-filters.ts';
 import { endOf, type KeptPart, readFor } from './cutting.ts';
@@ -60,8 +61,11 @@ export async function deliverCopy(
   if (options.parts || !isCopied(renditions[0])) return undefined;
   try {
     const { keyframeSeconds, hiddenSeconds } = await runPlan(tools, info, { ...ladder, renditions }, options);
-    if (info.video && (keyframeSeconds > MAX_KEYFRAME_SECONDS || hiddenSeconds > MAX_HIDDEN_SECONDS)) return undefined;
-    return deliveryOf({ ...ladder, renditions }, options.folder);
+    const delivery = deliveryOf({ ...ladder, renditions }, options.folder);
+    if (!info.video || (keyframeSeconds <= MAX_KEYFRAME_SECONDS && hiddenSeconds <= MAX_HIDDEN_SECONDS))
+      return delivery;
+    for (const { path } of delivery.renditions) await rm(path);
+    return undefined;
   } catch (error) {
     if (!(error instanceof MediaFailure) || !error.permanent) throw error;
     return undefined;
