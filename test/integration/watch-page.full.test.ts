@@ -258,10 +258,15 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       return leader?.currentSrc === src && leader.readyState >= 2;
     }, first);
     expect(await notice.isVisible()).toBe(true);
-    await notice.getByRole('button', { name: 'Load the page again' }).waitFor();
     await load('[data-follower]', second);
     await notice.waitFor({ state: 'hidden' });
     expect(await follower.evaluate((medium) => (medium as HTMLMediaElement).error)).toBeNull();
+    await load('[data-follower]', 'data:video/mp4,');
+    await page.getByLabel('Position').fill('7');
+    await notice.getByRole('button', { name: 'Load the page again' }).click();
+    await page.waitForURL(`${origin}${lecture}?t=7`);
+    await loaded(page);
+    expect(await notice.isVisible()).toBe(false);
   });
 
   test('the player for frames advises no download, which it does not have', async () => {

@@ -1,6 +1,7 @@
 /** @import { PlayerParts } from './player-parts.js' */
 import { findPart } from './player-parts.js';
 import { addPositionBar, fillRange } from './position-bar.js';
+import { withStartTime } from './start-time.js';
 
 /** Replaces the controls of the browser by one bar for all media. @param {PlayerParts} parts */
 export function addControls(parts) {
@@ -101,8 +102,10 @@ function reportFaults({ player, leader, followers }) {
   again.type = 'button';
   again.textContent = 'Load the page again';
   again.addEventListener('click', () => {
-    location.hash = `t=${Math.floor(leader.currentTime)}`;
-    location.reload();
+    const { href, hash } = new URL(withStartTime(new URL(location.href), leader.currentTime));
+    location.replace(href);
+    // A change of the fragment alone loads nothing.
+    if (hash) location.reload();
   });
   const advice = document.querySelector('a[download]') ? ', or try the download below.' : '.';
   const show = () => {

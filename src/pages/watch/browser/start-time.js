@@ -32,7 +32,7 @@ function secondsOf(position) {
 
 /** Returns the position that an address asks for, in its query or its fragment. @param {URL} address */
 export function startTime({ searchParams, hash }) {
-  return namedTime(new URLSearchParams(hash.slice(1))) ?? namedTime(searchParams);
+  return namedTime(searchParams) ?? namedTime(new URLSearchParams(hash.slice(1)));
 }
 
 /** @param {URLSearchParams} parameters */
