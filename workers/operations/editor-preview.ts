@@ -11,15 +11,8 @@ import { encodingLimit } from '#platform/media/workload.ts';
 import { flavorOf } from '#publications/publication.ts';
 import { releaseElements } from '#publications/publish.ts';
 import type { Operation, OperationContext } from './operation.ts';
-import {
-  contentOf,
-  countedContentOf,
-  fileStems,
-  isShortened,
-  renditionsOf,
-  type SourceTrack,
-  sourceTracks,
-} from './prepared-elements.ts';
+import { fileStems, isShortened, renditionsOf, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { contentOf, countedContentOf } from './track-content.ts';
 
 /** Small, and fast to make: people decide by it where to cut. */
 const SETTINGS = { quality: { preset: 'veryfast', crf: 28 }, heights: [360] };

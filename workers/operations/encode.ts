@@ -19,7 +19,6 @@ import {
 } from './encoding-pieces.ts';
 import type { Commit, Operation, OperationContext } from './operation.ts';
 import {
-  countedContentOf,
   fileStems,
   type MadeRendition,
   type PreparedElement,
@@ -29,6 +28,7 @@ import {
   tracksToPrepare,
 } from './prepared-elements.ts';
 import { isCopyOf, storePlaylist, storeRenditions } from './rendition-elements.ts';
+import { countedContentOf } from './track-content.ts';
 
 /** As in x264, the fastest first. */
 const PRESETS = 'ultrafast superfast veryfast faster fast medium slow slower veryslow placebo'.split(' ');
@@ -140,8 +140,11 @@ async function encodeTrack(context: OperationContext, task: EncodingTask): Promi
   const { track, pieces } = task;
   const folder = await folderOf(context, task, 'renditions');
   const [piece] = pieces;
-  const joined = piece && (await joinTrack(context, task, pieces, optionsOf(context, task, piece.work.source, folder)));
-  if (joined) return withPlaylist(context, { ...task, copies: piece.work.hasCopy ? task.copies : [] }, joined);
+  // A worker of an earlier version does not write which track it has copied.
+  if (piece && (!piece.work.hasCopy || task.copies.length > 0)) {
+    const joined = await joinTrack(context, task, pieces, optionsOf(context, task, piece.work.source, folder));
+    if (joined) return withPlaylist(context, { ...task, copies: piece.work.hasCopy ? task.copies : [] }, joined);
+  }
   const isEarly = configuration.renditions === 'copy';
   // A copy is read once from beginning to end, other renditions more often.
   const path = await (isEarly ? locate : open)(track.object_key);

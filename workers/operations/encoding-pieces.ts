@@ -20,8 +20,9 @@ import { demuxerFor } from '#platform/media/recording.ts';
 import { MediaFailure } from '#platform/media/tools/media-failure.ts';
 import { encodingLimit } from '#platform/media/workload.ts';
 import type { Commit, OperationContext } from './operation.ts';
-import { countedContentOf, type MadeRendition, type PreparedElement, type SourceTrack } from './prepared-elements.ts';
+import type { MadeRendition, PreparedElement, SourceTrack } from './prepared-elements.ts';
 import { storeRenditions } from './rendition-elements.ts';
+import { countedContentOf } from './track-content.ts';
 
 /** Of the results of pieces, which only workers read. */
 const MEDIATYPE = 'application/octet-stream';
@@ -54,7 +55,7 @@ interface DividingTask {
   limits: PieceLimits | undefined;
 }
 
-/** The pieces of a track, the earlier copies that belong to the result, and the rendition that had to be copied first. */
+/** The pieces of a track, the earlier copies that belong to the result, and what had to be copied first. */
 export interface DividedTrack {
   pieces: EncodingPiece[];
   copies: readonly MadeRendition[];
@@ -96,7 +97,7 @@ export async function divideTrack(context: OperationContext, task: DividingTask)
   return { pieces: stretches.map((stretch) => ({ ...shared, stretch })), copies, copied };
 }
 
-/** Returns the copies that are the best rendition of the ladder now: settings, cuts and hidden streams may have changed since. */
+/** Returns the copies that are still the best rendition: settings, cuts and hidden streams may have changed since. */
 export function usableCopies(
   { track, settings, copies }: Pick<DividingTask, 'track' | 'settings' | 'copies'>,
   source: MediaInfo,

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { inspectionOf, type MediaInfo } from '#platform/media/probe.ts';
 import { measureFile } from '#platform/storage/put-measured.ts';
 import type { Operation } from './operation.ts';
-import { countedContentOf, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { countedContentOf } from './track-content.ts';
 
 /** Inspects the streams of each track and the duration of the event. */
 export const inspect: Operation = {

@@ -3,9 +3,8 @@ import { type Insertable, sql } from 'kysely';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import type { KeptPart } from '#platform/media/cutting.ts';
-import { countFrames, type Inspection, inspected, type MediaInfo, probe } from '#platform/media/probe.ts';
+import type { Inspection } from '#platform/media/probe.ts';
 import type { MediaStream } from '#platform/media/streams.ts';
-import { assertPlausible } from '#platform/media/workload.ts';
 import { CAPTIONS, CHAPTERS, flavorOf, PLAYLIST } from '#publications/publication.ts';
 import { releaseElements } from '#publications/publish.ts';
 import type { OperationContext, StoredFile } from './operation.ts';
@@ -62,33 +61,6 @@ export async function sourceTracks(database: Database, eventId: string): Promise
     duration: track.duration === null ? null : Number(track.duration),
     kept: kept_parts as KeptPart[] | null,
   }));
-}
-
-/**
- * Returns the content of a track, as `inspect` has found it. Examines the track if the workflow did not.
- *
- * @param path where tools read the track
- * @throws {MediaFailure} permanent when it is not a recording, damaged, incomplete or without sound and picture
- */
-export async function contentOf(
-  { tools, signal }: Pick<OperationContext, 'tools' | 'signal'>,
-  { inspection, duration, streams }: Pick<SourceTrack, 'inspection' | 'duration' | 'streams'>,
-  path: string,
-): Promise<MediaInfo> {
-  const isKnown = inspection !== null && duration !== null;
-  const content = isKnown ? inspected(inspection, { duration, streams }, path) : await probe(tools, path, { signal });
-  assertPlausible(content);
-  return content;
-}
-
-/** Returns the same for an encoding, which needs to know how many frames there are: that may take the whole file. */
-export async function countedContentOf(
-  context: Pick<OperationContext, 'tools' | 'signal'>,
-  track: Pick<SourceTrack, 'inspection' | 'duration' | 'streams'>,
-  path: string,
-): Promise<MediaInfo> {
-  const { tools, signal } = context;
-  return countFrames(tools, await contentOf(context, track, path), { signal });
 }
 
 /** Returns the tracks to encode or preview; an editor may keep nothing of a track. */
@@ -157,7 +129,8 @@ export interface PreparedElement extends Omit<ElementFacts, 'id'> {
 
 /**
  * Writes the elements that an operation prepared, replaces those of an earlier run that are not yet published, and
- * releases their objects. The next publication replaces media of an earlier run that are published already. Captions and chapters are attachments too, but prepared by another operation than images.
+ * releases their objects. The next publication replaces media of an earlier run that are published already. Captions and
+ * chapters are attachments too, but prepared by another operation than images.
  *
  * @param options.keeps the earlier elements that belong to the same result
  */

@@ -9,7 +9,6 @@ import { CHOSEN, POSTER_SUBTYPE } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import {
-  contentOf,
   fileStems,
   type MadeRendition,
   type PreparedElement,
@@ -18,6 +17,7 @@ import {
   type SourceTrack,
   tracksToPrepare,
 } from './prepared-elements.ts';
+import { contentOf } from './track-content.ts';
 
 const POSTER = { width: 1280, height: 1280 };
 const THUMBNAIL = { width: 320, height: 320 };

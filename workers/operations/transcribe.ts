@@ -23,7 +23,8 @@ import {
   transcriptMaker,
 } from './captions.ts';
 import type { Commit, Operation, OperationContext, StoredFile } from './operation.ts';
-import { contentOf, hasSound, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { hasSound, type SourceTrack, sourceTracks } from './prepared-elements.ts';
+import { contentOf } from './track-content.ts';
 
 const FLAVOR = 'captions/source';
 const SOUND_LIMIT_MS = 3_600_000;
