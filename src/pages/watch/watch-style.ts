@@ -40,7 +40,7 @@ ul small { color: var(--faint); }
 .cues p { margin: .15rem 0 0; }
 .cues span { padding: .1em .4em; border-radius: .2em; background: #000c; white-space: pre-line; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .notice { margin: 0; padding: .7rem 1.25rem; background: #7a1f1f; text-align: center; }
-.notice button { display: inline; width: auto; height: auto; padding: .15rem .4rem; text-decoration: underline; }
+.notice button { display: inline; width: auto; height: auto; text-decoration: underline; }
 .bar { position: relative; max-width: 120rem; margin: 0 auto; padding: .35rem .9rem .6rem; }
 .seek { position: relative; }
 .marks span { position: absolute; top: .55rem; width: 2px; height: .5rem; margin-left: -1px; background: #fff; pointer-events: none; }
