@@ -32,8 +32,8 @@ export async function hasMediaFor(database: Queryable, eventId: string, channel:
 export interface PublishRequest {
   eventId: string;
   channel: string;
-  /** True if more renditions will follow. */
-  isPartial?: boolean;
+  /** For an early publication: the workflow, of which only the elements are published and more will follow. */
+  earlyOf?: number | undefined;
   /** The stored Dublin Core XML of the event. */
   catalog: { objectKey: string; filename: string; size: number; sha256: string };
 }
@@ -46,7 +46,7 @@ export interface PublishRequest {
  * released.
  */
 export async function publishElements(trx: Transaction, request: PublishRequest): Promise<void> {
-  const { eventId, channel } = request;
+  const { eventId, channel, earlyOf } = request;
   if (channel !== INTERNAL_CHANNEL) await endInternal(trx, eventId);
   const { id } = await trx
     .insertInto('publications')
@@ -59,19 +59,17 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     )
     .returning('id')
     .executeTakeFirstOrThrow();
-  const prepared = await preparedElements(trx, eventId);
+  const prepared = await preparedElements(trx, eventId, earlyOf);
   await removeReplaced(trx, id, [...prepared, EPISODE_CATALOG]);
   const gained = prepared.some(({ kind }) => kind === 'media') && (await hasMedia(trx, id));
   await trx
     .updateTable('publication_elements')
     .set({ publication_id: id })
-    .where('event_id', '=', eventId)
-    .where('publication_id', 'is', null)
-    .where('kind', '<>', 'piece')
+    .where('id', '=', sql<string>`ANY(${prepared.map((element) => element.id)}::uuid[])`)
     .execute();
   await addCatalog(trx, id, request);
   await recordPublished(trx, id, request, {
-    ...(request.isPartial && { partial: true }),
+    ...(earlyOf !== undefined && { partial: true }),
     ...(gained && { completed: true }),
   });
 }
@@ -163,33 +161,51 @@ export function recordPublished(
   return recordChanges(trx, [{ kind: 'publication.published', eventId, data }]);
 }
 
-/** Ends the internal publication. Its elements become prepared ones, except those that have been prepared again. */
+/** Withdraws the publication on a channel if all its media are of this workflow. */
+export async function withdrawPublication(
+  trx: Transaction,
+  { eventId, channel, workflowId }: { eventId: string; channel: string; workflowId: number },
+): Promise<void> {
+  const id = await lockPublication(trx, eventId, channel);
+  if (id === undefined) return;
+  const others = trx.selectFrom('publication_elements').select('id').where('publication_id', '=', id);
+  const isOther = sql<boolean>`kind = 'media' AND workflow_id IS DISTINCT FROM ${workflowId}`;
+  if (await others.where(isOther).limit(1).executeTakeFirst()) return;
+  await endPublication(trx, eventId, id);
+  const data = { publication: id, channel };
+  await recordChanges(trx, [{ kind: 'publication.retracted', eventId, data }]);
+}
+
 async function endInternal(trx: Transaction, eventId: string): Promise<void> {
-  const internal = await trx
-    .selectFrom('publications')
-    .select('id')
-    .where('event_id', '=', eventId)
-    .where('channel', '=', INTERNAL_CHANNEL)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!internal) return;
-  await removeReplaced(trx, internal.id, [...(await preparedElements(trx, eventId)), EPISODE_CATALOG]);
+  const id = await lockPublication(trx, eventId, INTERNAL_CHANNEL);
+  if (id !== undefined) await endPublication(trx, eventId, id);
+}
+
+async function lockPublication(trx: Transaction, eventId: string, channel: string): Promise<string | undefined> {
+  const publication = trx.selectFrom('publications').select('id').where('event_id', '=', eventId);
+  return (await publication.where('channel', '=', channel).forUpdate().executeTakeFirst())?.id;
+}
+
+/** Ends a publication. Its elements become prepared ones, except those that have been prepared again. */
+async function endPublication(trx: Transaction, eventId: string, id: string): Promise<void> {
+  await removeReplaced(trx, id, [...(await preparedElements(trx, eventId)), EPISODE_CATALOG]);
   await trx
     .updateTable('publication_elements')
     .set({ publication_id: null })
-    .where('publication_id', '=', internal.id)
+    .where('publication_id', '=', id)
     .execute();
-  await trx.deleteFrom('publications').where('id', '=', internal.id).execute();
+  await trx.deleteFrom('publications').where('id', '=', id).execute();
 }
 
-function preparedElements(trx: Transaction, eventId: string) {
-  return trx
+/** @param workflowId only those of this workflow; undefined for all */
+function preparedElements(trx: Transaction, eventId: string, workflowId?: number) {
+  const prepared = trx
     .selectFrom('publication_elements')
-    .select(['kind', 'flavor', 'filename', 'workflow_id'])
+    .select(['id', 'kind', 'flavor', 'filename', 'workflow_id'])
     .where('event_id', '=', eventId)
     .where('publication_id', 'is', null)
-    .where('kind', '<>', 'piece')
-    .execute();
+    .where('kind', '<>', 'piece');
+  return (workflowId === undefined ? prepared : prepared.where('workflow_id', '=', workflowId)).execute();
 }
 
 async function removeReplaced(
@@ -212,6 +228,19 @@ async function removeReplaced(
     .returning('object_key')
     .execute();
   await releaseElements(trx, replaced);
+}
+
+/** Removes what a workflow has prepared and not published. */
+export async function dropPrepared(
+  trx: Transaction,
+  { eventId, id }: Readonly<{ eventId: string; id: number }>,
+): Promise<void> {
+  const dropped = trx
+    .deleteFrom('publication_elements')
+    .where('event_id', '=', eventId)
+    .where('workflow_id', '=', id)
+    .where('publication_id', 'is', null);
+  await releaseElements(trx, await dropped.returning('object_key').execute());
 }
 
 /** Releases the objects of removed elements. */

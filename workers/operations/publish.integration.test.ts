@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { sha256 } from '#test/support/bytes.ts';
 import { createOperationBench } from '#test/support/operation-context.ts';
 import { insertElement, insertEvent } from '#test/support/publication.ts';
+import { infrastructureError } from '../operation-failure.ts';
 import type { Operation } from './operation.ts';
 import { publish, republish, retract } from './publish.ts';
 
@@ -122,6 +123,43 @@ describe('publish', () => {
       { channel: 'engage-player' },
     ]);
     expect(changes[2]?.data).not.toHaveProperty('completed');
+  });
+
+  test('an early publication leaves out what an earlier workflow has prepared and not published', async () => {
+    const { eventId, images } = await prepared();
+    const own = { event_id: eventId, kind: 'media', flavor: 'presentation/delivery', workflow_id: 7 } as const;
+    const media = await insertElement(database, storage, Buffer.from('own'), own);
+    await bench.perform(publish, eventId, { configuration: { early: 'true' }, workflowId: 7 });
+    expect(ids((await published(eventId)).elements)).toEqual([media.id, expect.any(String)]);
+    expect(ids(await bench.elementsOf(eventId))).toContain(images[0]?.id);
+  });
+
+  test('an event that is internal is not published early', async () => {
+    const { eventId } = await prepared();
+    await bench.perform(publish, eventId, internal);
+    const before = await published(eventId);
+    const own = { event_id: eventId, kind: 'media', workflow_id: 7 } as const;
+    await insertElement(database, storage, Buffer.from('own'), own);
+    await bench.perform(publish, eventId, { configuration: { early: 'true' }, workflowId: 7 });
+    expect(await published(eventId)).toEqual(before);
+  });
+
+  test.each([publish, republish])('$name waits and tries again if the event changes meanwhile', async (operation) => {
+    const { eventId } = await prepared();
+    await bench.perform(publish, eventId);
+    const before = await published(eventId);
+    const slow: Operation = {
+      ...operation,
+      run: async (context) => {
+        const commit = await operation.run(context);
+        const changed = database.updateTable('events').set({ title: 'After', archive_version: 1 });
+        await changed.where('id', '=', eventId).execute();
+        return commit;
+      },
+    };
+    const error = await bench.perform(slow, eventId).catch((error) => error);
+    expect(infrastructureError(error)).toBe('The event has changed while its catalog was written.');
+    expect(await published(eventId)).toEqual(before);
   });
 
   test('an event without media gets no publication, and nothing is stored', async () => {

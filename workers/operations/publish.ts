@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { episodeValues } from '#catalogue/events/event-columns.ts';
 import { dublinCore } from '#metadata/dublincore.ts';
 import { EPISODE } from '#metadata/episode-fields.ts';
-import type { Database } from '#platform/database/kysely.ts';
-import { DEFAULT_CHANNEL } from '#publications/publication.ts';
+import type { Database, Transaction } from '#platform/database/kysely.ts';
+import { DEFAULT_CHANNEL, INTERNAL_CHANNEL } from '#publications/publication.ts';
 import {
   channelsOf,
   hasMediaFor,
@@ -17,12 +17,19 @@ import { renditionsOf } from './prepared-elements.ts';
 
 const FILENAME = 'dublincore.xml';
 
-/** Writes the event's current catalog to a file. @returns its path */
-async function writeCatalog(database: Database, eventId: string, folder: string): Promise<string> {
+/** Writes the event's current catalog to a file. */
+async function writeCatalog(database: Database, eventId: string, folder: string) {
   const event = await database.selectFrom('events').selectAll().where('id', '=', eventId).executeTakeFirstOrThrow();
   const path = join(folder, FILENAME);
   await writeFile(path, dublinCore(EPISODE, episodeValues(event)));
-  return path;
+  return { path, version: event.archive_version };
+}
+
+/** The storage may have been away for hours. @throws an error if the event has changed since its catalog was written */
+async function requireVersion(trx: Transaction, eventId: string, version: number): Promise<void> {
+  const event = trx.selectFrom('events').select('archive_version').where('id', '=', eventId).forShare();
+  if ((await event.executeTakeFirst())?.archive_version === version) return;
+  throw Object.assign(new Error('The event has changed while its catalog was written.'), { ours: true });
 }
 
 /**
@@ -38,7 +45,8 @@ export const publish: Operation = {
   async run({ eventId, workflowId, configuration, database, folder, log, store }) {
     const channel = configuration.channel || DEFAULT_CHANNEL;
     const isPartial = configuration.early === 'true';
-    if (isPartial && (await channelsOf(database, eventId)).includes(channel)) {
+    const channels = isPartial ? await channelsOf(database, eventId) : [];
+    if (channels.includes(channel) || channels.includes(INTERNAL_CHANNEL)) {
       log.info({ channel }, 'what is published stays until everything exists');
       return async () => undefined;
     }
@@ -49,9 +57,12 @@ export const publish: Operation = {
       log.info({ channel }, 'the event has no media to publish');
       return async () => undefined;
     }
-    const catalog = await store(await writeCatalog(database, eventId, folder), 'text/xml');
-    const file = { ...catalog, filename: FILENAME };
-    return (trx) => publishElements(trx, { eventId, channel, isPartial, catalog: file });
+    const { path, version } = await writeCatalog(database, eventId, folder);
+    const catalog = { ...(await store(path, 'text/xml')), filename: FILENAME };
+    return async (trx) => {
+      await requireVersion(trx, eventId, version);
+      await publishElements(trx, { eventId, channel, catalog, earlyOf: isPartial ? workflowId : undefined });
+    };
   },
 };
 
@@ -66,10 +77,11 @@ export const republish: Operation = {
     const channels = await channelsOf(database, eventId);
     log.info({ channels }, 'renewing the catalogs of publications');
     if (channels.length === 0) return async () => undefined;
-    const path = await writeCatalog(database, eventId, folder);
+    const { path, version } = await writeCatalog(database, eventId, folder);
     const stored: [channel: string, file: StoredFile][] = [];
     for (const channel of channels) stored.push([channel, await store(path, 'text/xml')]);
     return async (trx) => {
+      await requireVersion(trx, eventId, version);
       for (const [channel, file] of stored) {
         await republishCatalog(trx, { eventId, channel, catalog: { ...file, filename: FILENAME } });
       }
