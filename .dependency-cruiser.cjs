@@ -3,7 +3,7 @@
  * that are listed before it, and the composition knows them all.
  */
 const FEATURES = [
-  ...['access', 'metadata', 'changes', 'processing', 'publications', 'capture', 'catalogue', 'ingest'],
+  ...['access', 'metadata', 'changes', 'publications', 'processing', 'capture', 'catalogue', 'ingest'],
   ...['editing', 'notifications', 'statistics', 'maintenance', 'opencast', 'pages'],
 ];
 const part = (...names) => `^src/(${names.join('|')})/`;

@@ -1,3 +1,4 @@
+import { withdrawUnwanted } from './early-publication.ts';
 import { type LockedWorkflow, notifyTaken } from './locked-workflow.ts';
 import type { Step } from './operation-queries.ts';
 import { divide, dropPieces, endPiece, holdPieces, startPieces } from './pieces.ts';
@@ -19,6 +20,8 @@ export async function applyChange(workflow: LockedWorkflow, change: Change): Pro
       workflow.start();
       return scheduleNext(workflow);
     case 'claimed':
+      // The configuration may have changed while the operation before published.
+      await withdrawUnwanted(workflow);
       return claim(workflow, workflow.claimableStep(change.operationId), change.worker);
     case 'resumed':
       return resume(workflow);
@@ -28,11 +31,13 @@ export async function applyChange(workflow: LockedWorkflow, change: Change): Pro
       return stop(workflow);
     case 'tried again':
       if (change.configuration) workflow.configure(change.configuration);
+      await withdrawUnwanted(workflow);
       return tryAgain(workflow);
     case 'configured':
       workflow.configure(change.configuration);
       // A finished workflow uses it when it is retried.
       if (!isActive(workflow.state)) return;
+      await withdrawUnwanted(workflow);
       applyConditions(workflow);
       await dropUnusedPieces(workflow);
       return holdNextIfPaused(workflow);

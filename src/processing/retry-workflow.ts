@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { dropPrepared } from '#publications/publish.ts';
 import type { LockedWorkflow } from './locked-workflow.ts';
 import { SUPERSEDED } from './workflow-refusals.ts';
 import { IllegalMove, isActive, type OperationState } from './workflow-states.ts';
@@ -21,8 +22,8 @@ const INITIAL_VALUES = {
 const UNFINISHED: readonly OperationState[] = ['failed', 'stopped', 'divided'];
 
 /**
- * Moves operations back to waiting, from the first one that did not succeed. Results are kept, unless the event has
- * other tracks since, or its publications were retracted.
+ * Moves operations back to waiting, from the first one that did not succeed. Results are kept, unless the tracks of the
+ * event have changed since, or its publications were retracted.
  *
  * @throws {IllegalMove} for a workflow that is active, or has succeeded
  * @throws {HttpError} 409 when the event has a later workflow
@@ -35,6 +36,7 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
   await workflow.trx.selectFrom('events').select('id').where('id', '=', workflow.eventId).forUpdate().execute();
   if (await hasSuccessor(workflow)) throw SUPERSEDED();
   const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
+  if (fromStart) await dropPrepared(workflow.trx, workflow);
   workflow.moveAll(fromStart ? [...UNFINISHED, 'succeeded'] : UNFINISHED, 'waiting', {
     onFailure: false,
     values: INITIAL_VALUES,
@@ -53,13 +55,15 @@ async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boole
   return later !== undefined;
 }
 
-/** Reports whether tracks were inspected, and new ones were not. */
+/** Reports whether somebody has changed the tracks, or how they are cut, since its first operation. */
 async function hasOtherTracks({ trx, steps, eventId }: LockedWorkflow): Promise<boolean> {
-  if (!steps.some(({ operation, state }) => operation === 'inspect' && state === 'succeeded')) return false;
-  const { rows } = await sql<{ others: boolean }>`
-    SELECT EXISTS (SELECT FROM tracks WHERE event_id = ${eventId} AND is_media AND streams IS NULL
-      AND made_by IS NULL) AS others`.execute(trx);
-  return rows[0]?.others ?? false;
+  const begun = steps.flatMap(({ startedAt }) => startedAt?.getTime() ?? []);
+  const { tracks_changed_at: changed } = await trx
+    .selectFrom('events')
+    .select('tracks_changed_at')
+    .where('id', '=', eventId)
+    .executeTakeFirstOrThrow();
+  return changed !== null && changed.getTime() > Math.min(...begun);
 }
 
 /** Reports whether it published, and retracted after a failure: that removes the files of a publication. */

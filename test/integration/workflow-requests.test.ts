@@ -9,10 +9,12 @@ import { type Claim, claimOperation, endClaim, heartbeat } from '#processing/ope
 import { startWorkflow } from '#processing/start-workflow.ts';
 import type { Ending } from '#processing/workflow-change.ts';
 import { WORKFLOW_MOVES } from '#processing/workflow-states.ts';
+import { channelsOf } from '#publications/publish.ts';
 import { ownApp } from '../support/app.ts';
+import { field, file, form } from '../support/form.ts';
 import { readPage } from '../support/lists.ts';
 import { untilOneWaits } from '../support/lock-waits.ts';
-import { insertEvent } from '../support/publication.ts';
+import { insertElement, insertEvent, insertPublication } from '../support/publication.ts';
 import { send } from '../support/series.ts';
 import { AT_ONCE, operationsOf, processingState } from '../support/workflows.ts';
 
@@ -97,6 +99,67 @@ async function start(definition: Definition, ofEvent?: string) {
     },
   };
 }
+
+describe('an early publication', () => {
+  const early = { operation: 'publish', if: 'publishing', configuration: { early: true } };
+  const operations = [early, 'encode', 'publish'];
+  const configuration = { publishing: true };
+  const unwanted = { configuration: '{ "publishing": "false" }' };
+
+  /** A workflow that has published a rendition early. @param workflow that made what is published, if it is another one */
+  async function publishedEarly(workflow?: number) {
+    const started = await start({ operations, configuration });
+    const { event, id, work } = started;
+    await work('succeeded');
+    const publication_id = await insertPublication(database, event);
+    const own = { event_id: event, publication_id, workflow_id: workflow ?? id };
+    const media = await insertElement(database, app.storage, Buffer.from('media'), { ...own, kind: 'media' });
+    const catalog = { ...own, workflow_id: null, kind: 'metadata', flavor: 'dublincore/episode' } as const;
+    await insertElement(database, app.storage, Buffer.from('catalog'), catalog);
+    const channels = async () => (await channelsOf(database, event)).join();
+    const elements = database
+      .selectFrom('publication_elements')
+      .select(['id', 'publication_id'])
+      .where('event_id', '=', event);
+    return { ...started, media, channels, elements: () => elements.execute() };
+  }
+
+  test('that is no longer wanted is withdrawn at once, and its files are published when the workflow publishes', async () => {
+    const { put, media, channels, elements, event } = await publishedEarly();
+    await put(unwanted);
+    expect(await channels()).toBe('');
+    expect(await elements()).toEqual([{ id: media.id, publication_id: null }]);
+    const log = database.selectFrom('changes').select('kind').where('event_id', '=', event).orderBy('id', 'desc');
+    expect(await log.limit(1).executeTakeFirst()).toEqual({ kind: 'publication.retracted' });
+  });
+
+  test('that was no longer wanted while it was made is withdrawn by the next operation', async () => {
+    const started = await start({ operations, configuration });
+    const held = await started.claim();
+    await started.put(unwanted);
+    await started.end(held);
+    const publication_id = await insertPublication(database, started.event);
+    const own = { event_id: started.event, publication_id, workflow_id: started.id, kind: 'media' } as const;
+    await insertElement(database, app.storage, Buffer.from('media'), own);
+    await started.claim();
+    expect(await channelsOf(database, started.event)).toEqual([]);
+  });
+
+  test('is withdrawn by a retry that does not want it', async () => {
+    const { work, put, channels } = await publishedEarly();
+    await work('failed');
+    await put({ ...unwanted, state: 'retry' });
+    expect(await channels()).toBe('');
+  });
+
+  test('stays as long as it is wanted, once it is complete, and what others have published stays', async () => {
+    const [wanted, complete, foreign] = [await publishedEarly(), await publishedEarly(), await publishedEarly(0)];
+    await wanted.put({ configuration: '{ "other": "false" }' });
+    await complete.work('succeeded', 'succeeded');
+    for (const { put } of [complete, foreign]) await put(unwanted);
+    for (const { channels } of [wanted, complete, foreign]) expect(await channels()).toBe('engage-player');
+  });
+});
 
 describe('pausing', () => {
   const two = { operations: ['noop', 'noop'] };
@@ -244,18 +307,35 @@ describe('stopping and trying again', () => {
     ]);
   });
 
-  test('an event that has other tracks since is processed from the beginning', async () => {
-    const { event, put, states, work } = await start({ operations: ['inspect', 'noop'] });
-    await work('succeeded', 'failed');
+  test.each([
+    ['has other tracks since', [file('track', 'a.vtt', Buffer.from('WEBVTT\n'))]],
+    ['has lost tracks since', []],
+  ])('an event that %s is processed from the beginning, with nothing that was prepared', async (_, files) => {
+    const event = await insertEvent(database);
+    const flavor = 'captions/source';
     await database
       .insertInto('tracks')
       .values({
-        ...{ id: crypto.randomUUID(), event_id: event, position: 0, flavor: 'presenter/source' },
-        ...{ filename: 'a.mp4', mediatype: 'video/mp4', object_key: crypto.randomUUID(), size: 1 },
+        ...{ id: crypto.randomUUID(), event_id: event, position: 0, flavor, size: 1 },
+        ...{ filename: 'a.vtt', mediatype: 'text/vtt', object_key: crypto.randomUUID() },
       })
       .execute();
+    const { id, put, states, work } = await start({ operations: ['captions', 'noop'] }, event);
+    await work('succeeded', 'failed');
+    const prepared = { event_id: event, workflow_id: id, kind: 'attachment' } as const;
+    await insertElement(database, app.storage, Buffer.from('WEBVTT'), prepared);
+    const fields = [field('flavor', flavor), field('overwriteExisting', 'true')];
+    const { type, body } = form([...fields, ...files]);
+    const headers = { 'Content-Type': type };
+    const answer = await app.request(`/api/events/${event}/track`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(200);
     await put({ state: 'retry' });
     expect((await states()).slice(1)).toEqual(['ready', 'waiting']);
+    const elements = database.selectFrom('publication_elements').select('id').where('event_id', '=', event);
+    expect(await elements.execute()).toEqual([]);
+    await work('succeeded', 'failed');
+    await put({ state: 'retry' });
+    expect((await states()).slice(1)).toEqual(['succeeded', 'ready']);
   });
 
   const [done, broke] = ['succeeded', 'failed'] as const;

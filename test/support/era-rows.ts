@@ -260,4 +260,6 @@ export const ERA_ROWS: Readonly<Record<string, string>> = {
       (1, 'playlist', 'playlist-1', 'Exercises', 'copied', 'digest', 'version', 1)`,
   '0049': `
     UPDATE tracks SET inspection = '{"indexed": true}' WHERE id = '00000000-0000-4000-8000-000000000001'`,
+  '0050': `
+    UPDATE events SET tracks_changed_at = '2026-04-13T08:00:00Z' WHERE id = 'event-1'`,
 };

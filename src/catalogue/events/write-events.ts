@@ -95,13 +95,15 @@ export async function writeEvents(trx: Transaction, write: EventWrite): Promise<
 
 async function writeRows(
   trx: Transaction,
-  { ids, rows, removedTracks = [], tracks = [], madeBy }: EventWrite,
+  { ids, rows, removedTracks = [], tracks = [], madeBy, cut }: EventWrite,
 ): Promise<void> {
   if (rows.kind === 'new') await insertRows(trx, rows);
   else {
+    const hasOtherTracks = !madeBy && (cut || tracks.length + removedTracks.length > 0);
+    const changed = hasOtherTracks && { tracks_changed_at: sql<Date>`clock_timestamp()` };
     await trx
       .updateTable('events')
-      .set((eb) => ({ ...rows.columns, archive_version: eb('archive_version', '+', 1) }))
+      .set((eb) => ({ ...rows.columns, ...changed, archive_version: eb('archive_version', '+', 1) }))
       .where('id', '=', (eb) => eb.fn.any(eb.val([...ids])))
       .execute();
   }

@@ -219,6 +219,7 @@ export interface Event {
   technical_end: Generated<Timestamp>;
   technical_start: Generated<Timestamp>;
   title: Generated<string>;
+  tracks_changed_at: Timestamp | null;
   write_roles: Generated<string[]>;
 }
 

@@ -21,7 +21,7 @@ function unscheduled(values: Partial<EventState['row']> = {}, more: Partial<Omit
     ...newEventColumns(new Map([['title', 'Before']]), START),
     ...{ id: 'event', created: START, creator: '', own_acl: true, archive_version: 0, series_title: '' },
     ...{ end_date: START, inserted_at: START, search_text: '', status: '', read_roles: [], write_roles: [] },
-    ...{ agent_id: '', technical_start: START, technical_end: START },
+    ...{ agent_id: '', technical_start: START, technical_end: START, tracks_changed_at: null },
     ...{ processing_state: '', recording_state: '', ...values },
   };
   const { tracks = [] } = more;
