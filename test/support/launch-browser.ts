@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
+/** Draws no windows of its own, and so takes three quarters of the other's processor time. */
+const HEADLESS = '/usr/bin/chromium-headless-shell';
+const WHOLE = '/usr/bin/chromium';
 /** The path of Chromium. */
-export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+export const CHROMIUM = process.env.CHROMIUM_PATH ?? (existsSync(HEADLESS) ? HEADLESS : WHOLE);
 
 /** The options of the browser of all page tests: without a window, and with no requests but those of its pages. */
 export const BROWSER_OPTIONS = {
