@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { browserAvailable, connectBrowser } from '../support/chromium.ts';
-import { openPage, played } from '../support/watch-page.ts';
+import { openPage, played, states } from '../support/watch-page.ts';
 import { startWatchServer } from '../support/watch-server.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -153,9 +153,52 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     await played(page, 20.5);
     expect(await page.getByRole('alert').isVisible()).toBe(false);
     await openSettings(page);
+    await page.getByLabel('Speed').selectOption('1.25');
     await page.getByLabel('Quality').selectOption('360p');
     await haveHeights(page, 360, 360);
     await played(page, 20.5);
+    expect((await states(page))[0]).toMatchObject({ paused: false, rate: 1.25 });
+  });
+
+  test.each([1, 3])('a segment that arrives damaged, %i times in a row, only delays it', async (times) => {
+    const { page } = await open();
+    const leader = page.locator('[data-leader]');
+    await openSettings(page);
+    await page.getByLabel('Speed').selectOption('1.5');
+    await play(page);
+    await haveHeights(page, 720, 720);
+    await played(page, 3);
+    await leader.evaluate((medium: HTMLVideoElement) => {
+      medium.addEventListener('playing', () => {
+        medium.dataset.begins = String(Math.min(Number(medium.dataset.begins ?? 99), medium.currentTime));
+      });
+    });
+    const folders = await leader.evaluate(({ dataset }: HTMLVideoElement) =>
+      JSON.parse(dataset.renditions ?? '').map(
+        ({ url }: { url: string }) => new URL('.', new URL(url, location.href)).href,
+      ),
+    );
+    let damaged = 0;
+    await page.route(
+      ({ href }) => folders.some((folder: string) => href.startsWith(folder)),
+      async (route) => {
+        const response = await route.fetch();
+        const body = await response.body();
+        if (damaged < times && body.includes('mdat')) {
+          damaged += 1;
+          body.write('what', body.indexOf('mdat'));
+        }
+        await route.fulfill({ response, body });
+      },
+    );
+    await openSettings(page);
+    await page.getByLabel('Quality').selectOption('360p');
+    await expect.poll(() => damaged).toBe(times);
+    await leader.and(page.locator('[data-begins]')).waitFor();
+    await played(page, 8);
+    expect(Number(await leader.getAttribute('data-begins'))).toBeGreaterThan(2.5);
+    expect((await states(page))[0]).toMatchObject({ paused: false, rate: 1.5 });
+    expect(await leader.getAttribute('src')).toMatch(/^blob:/);
   });
 
   test('a server that is away for a while only delays it', async () => {

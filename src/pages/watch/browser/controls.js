@@ -12,7 +12,8 @@ export function addControls(parts) {
   addFullscreenButton(parts);
   const rate = findPart(player, 'rate', HTMLSelectElement);
   rate.addEventListener('change', () => {
-    leader.playbackRate = Number(rate.value);
+    // Loading a medium again sets its speed to the default.
+    leader.defaultPlaybackRate = leader.playbackRate = Number(rate.value);
   });
   for (const media of [leader, ...followers]) {
     media.controls = false;

@@ -81,7 +81,10 @@ export class HlsGroup {
       }
       if (type === ErrorTypes.MEDIA_ERROR && !hasRecovered) {
         hasRecovered = true;
+        // A fatal error has stopped the library, which would not continue at the position.
+        const position = media.currentTime;
         hls.recoverMediaError();
+        hls.startLoad(position);
         return;
       }
       this.#players.delete(media);
@@ -103,11 +106,21 @@ export class HlsGroup {
       this.#divideLine();
       for (const [each, player] of this.#players) replaceAhead(player, each);
     });
+    let plays = !media.paused;
+    media.addEventListener('play', () => {
+      plays = true;
+    });
+    media.addEventListener('pause', () => {
+      plays = false;
+    });
+    // Attaching pauses a medium without an event. The library also does it after a fault.
+    hls.on(Events.MEDIA_ATTACHED, () => {
+      // The next fault may come before anything is loaded.
+      if (hls.startPosition > 0) media.currentTime = hls.startPosition;
+      if (plays) media.play().catch(() => undefined);
+    });
     hls.loadSource(playlist);
-    const plays = !media.paused;
     hls.attachMedia(media);
-    // It may have been started before.
-    if (plays) media.play().catch(() => undefined);
     return { choose: (quality) => choose(hls, media, quality) };
   }
 

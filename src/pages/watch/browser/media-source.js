@@ -45,11 +45,10 @@ function bestForQuality(renditions, limit) {
 
 /** Continues at the same position with another file. @param {HTMLMediaElement} media @param {string} url */
 function replaceSource(media, url) {
-  const { currentTime, playbackRate, paused } = media;
+  const { currentTime, paused } = media;
   media.preload = 'metadata';
   if (media.src === new URL(url, document.baseURI).href && !media.error) return;
   media.src = url;
   media.currentTime = currentTime;
-  media.defaultPlaybackRate = playbackRate;
   if (!paused) media.play().catch(() => undefined);
 }
