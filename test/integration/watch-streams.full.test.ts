@@ -144,10 +144,15 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     expect(await page.getByRole('alert').isVisible()).toBe(false);
   });
 
-  test('a playlist that fails is replaced by the file', async () => {
+  test.each(['fails', 'names unknown codecs'])('a playlist that %s is replaced by the file', async (fault) => {
     const page = await browser.newPage();
     onTestFinished(() => page.close());
-    await page.route('**/index.m3u8', (route) => route.fulfill({ status: 404 }));
+    await page.route('**/*.m3u8', async (route) => {
+      if (fault === 'fails') return route.fulfill({ status: 404 });
+      const response = await route.fetch();
+      const body = (await response.text()).replaceAll(/CODECS="[^"]*"/g, 'CODECS="hvc1.9.9.L999"');
+      await route.fulfill({ response, body });
+    });
     await page.goto(`${watch.origin}${lecture}?t=20`);
     await play(page);
     await played(page, 20.5);

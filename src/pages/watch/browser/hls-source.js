@@ -79,7 +79,7 @@ export class HlsGroup {
         setTimeout(() => this.#players.get(media)?.startLoad(), RETRY_MS);
         return;
       }
-      if (type === ErrorTypes.MEDIA_ERROR && !hasRecovered) {
+      if (type === ErrorTypes.MEDIA_ERROR && this.#begun.has(media) && !hasRecovered) {
         hasRecovered = true;
         // A fatal error has stopped the library, which would not continue at the position.
         const position = media.currentTime;
