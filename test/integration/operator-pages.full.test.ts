@@ -180,6 +180,20 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await context.close();
   });
 
+  test('going back selects no other recording than before', async () => {
+    for (const i of [2, 3]) await startRecording(database, `Returned to ${i}`);
+    const { context, page } = await open('/admin/recordings?q=returned&sort=title%3Aasc');
+    await page.getByRole('checkbox', { name: 'Select Returned to 2' }).check();
+    await page.getByRole('link', { name: 'Returned to 2' }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await startRecording(database, 'Returned to 1');
+    await page.goBack();
+    await page.getByRole('checkbox', { name: 'Select Returned to 1' }).waitFor();
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    expect(await page.locator('[data-selected]').innerText()).toBe('0 selected:');
+    await context.close();
+  });
+
   test('leaves room for the others of the browser, which opens six connections to a server', async () => {
     const { context, page } = await open('/admin');
     // Without a window, a browser takes all of its pages for seen.

@@ -23,14 +23,15 @@ interface TableSetting {
 
 /**
  * A table of recordings in a form that sends the selected ones with an action. Its first button is the one that Enter in
- * a checkbox presses, and does nothing.
+ * a checkbox presses, and does nothing. After Back, browsers would select by the place in the list, which may hold another
+ * recording by then.
  */
 export function recordingTable(
   recordings: readonly ListedRecording[],
   query: RecordingsQuery,
   { root, definitions, thumbnailAddress }: TableSetting,
 ): Html {
-  return html`<form class="selection" method="post" action="recordings">
+  return html`<form class="selection" method="post" action="recordings" autocomplete="off">
 <button formmethod="dialog" hidden></button>
 <input type="hidden" name="list" value="${listQuery(query).slice(1)}">
 <div class="table results" tabindex="0" role="region" aria-label="Recordings"><table>

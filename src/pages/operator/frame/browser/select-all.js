@@ -23,8 +23,6 @@ function addSelectAll(heading, status) {
   });
   for (const box of boxes) box.addEventListener('change', show);
   heading.append(all);
-  // Browsers keep the selection when the user comes back.
-  addEventListener('pageshow', show);
   show();
 }
 
