@@ -303,6 +303,15 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     },
   );
 
+  test('a frame without an origin shows captions and chapters', async () => {
+    const { page } = await open('/sandbox');
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('button', { name: 'Captions' }).click();
+    await frame.getByLabel('Position').press('0');
+    await frame.getByText('Good morning & welcome').waitFor();
+    await frame.getByRole('button', { name: 'Chapters' }).waitFor();
+  });
+
   test('a media file opened by itself plays under its policy', async () => {
     const { page, faults } = await open(lecture);
     const href = await page.getByRole('link').first().getAttribute('href');

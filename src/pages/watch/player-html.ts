@@ -47,8 +47,9 @@ function smallOf({ screens }: Player): PlayedMedia | undefined {
 
 function mediaAttributes(media: PlayedMedia, addressOf: FileAddress): Html {
   const { element, leads, heard, playlistUrl, renditions } = media;
-  // The script loads a playlist instead of the file.
-  return html`src="${addressOf(element)}" controls preload="${playlistUrl ? 'none' : 'metadata'}"${
+  // In a frame without `allow-same-origin`, captions and chapters load with CORS only. The script loads a playlist instead of
+  // the file.
+  return html`src="${addressOf(element)}" crossorigin controls preload="${playlistUrl ? 'none' : 'metadata'}"${
     playlistUrl ? html` data-playlist="${playlistUrl}"` : ''
   } data-renditions="${JSON.stringify(renditions)}" ${raw(
     [leads ? 'data-leader' : 'data-follower', heard ? 'data-sound' : 'muted'].join(' '),
