@@ -350,6 +350,38 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       expect(faults).toEqual([]);
     });
 
+    test('are drawn and chosen by the system in the full screen of iPhones', async () => {
+      const { page, faults } = await open(lecture);
+      const leader = page.locator('[data-leader]');
+      const dispatch = (event: string) => leader.dispatchEvent(event);
+      const modes = () =>
+        leader.evaluate((medium: HTMLVideoElement) => [...medium.textTracks].slice(0, 2).map(({ mode }) => mode));
+      const choose = (...chosen: TextTrackMode[]) =>
+        leader.evaluate(async (medium: HTMLVideoElement, all) => {
+          const change = new Promise((resolve) =>
+            medium.textTracks.addEventListener('change', resolve, { once: true }),
+          );
+          for (const [i, mode] of all.entries()) Object.assign(medium.textTracks[i] ?? {}, { mode });
+          await change;
+        }, chosen);
+      await page.getByRole('button', { name: 'Captions' }).click();
+      await begun(page);
+      await shows(page, 'Good morning & welcome');
+      await dispatch('webkitbeginfullscreen');
+      expect(await modes()).toEqual(['showing', 'disabled']);
+      await choose('disabled', 'showing');
+      expect(await modes()).toEqual(['disabled', 'showing']);
+      await dispatch('webkitendfullscreen');
+      expect(await modes()).toEqual(['disabled', 'hidden']);
+      await shows(page, 'Guten Morgen');
+      await dispatch('webkitbeginfullscreen');
+      await choose('disabled', 'disabled');
+      await dispatch('webkitendfullscreen');
+      await shows(page, '');
+      expect(await page.getByRole('button', { name: 'Captions' }).getAttribute('aria-pressed')).toBe('false');
+      expect(faults).toEqual([]);
+    });
+
     test('are German for who speaks German', async () => {
       const page = await browser.newPage({ locale: 'de-CH' });
       await page.goto(origin + lecture);

@@ -14,6 +14,8 @@ export function showCaptions({ player, leader }) {
   const shown = findPart(player, 'cues', HTMLElement);
   let chosen = preferredTrack(tracks);
   let on = false;
+  /** True in the full screen of iPhones, where the system draws the captions and lets the viewer choose them. */
+  let isDrawnBySystem = false;
 
   const draw = () => {
     const track = tracks[chosen];
@@ -22,7 +24,8 @@ export function showCaptions({ player, leader }) {
   };
   const show = () => {
     // Browsers do not draw a hidden track but report its active cues.
-    for (const [i, track] of tracks.entries()) track.mode = on && i === chosen ? 'hidden' : 'disabled';
+    const shownMode = isDrawnBySystem ? 'showing' : 'hidden';
+    for (const [i, track] of tracks.entries()) track.mode = on && i === chosen ? shownMode : 'disabled';
     button.setAttribute('aria-pressed', String(on));
     choice.selectedIndex = chosen;
     draw();
@@ -38,14 +41,20 @@ export function showCaptions({ player, leader }) {
     show();
   });
   for (const track of tracks) track.addEventListener('cuechange', draw);
-  // A browser may be set to always show captions.
   leader.textTracks.addEventListener('change', () => {
     const showing = tracks.findIndex(({ mode }) => mode === 'showing');
-    if (showing < 0) return;
-    chosen = showing;
-    on = true;
-    show();
+    // Outside of that, the page shows no track this way, but a browser may be set to always show captions.
+    if (showing < 0 && !isDrawnBySystem) return;
+    on = showing >= 0;
+    if (on) chosen = showing;
+    if (!isDrawnBySystem) show();
   });
+  for (const [event, isFull] of Object.entries({ webkitbeginfullscreen: true, webkitendfullscreen: false })) {
+    leader.addEventListener(event, () => {
+      isDrawnBySystem = isFull;
+      show();
+    });
+  }
   show();
 }
 
