@@ -104,6 +104,31 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     expect(faults).toEqual([]);
   });
 
+  test('what follows with the sound starts in the event of the click, which Safari requires', async () => {
+    const sounding = { seconds: 6, video: { size: '320x240' } } as const;
+    const longer = { ...sounding, seconds: 8, audio: false } as const;
+    const path = await published({ 'presenter/source': sounding, 'presentation/source': longer });
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    await page.addInitScript(() => {
+      const { play } = HTMLMediaElement.prototype;
+      HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
+        if (window.event?.type === 'click') this.dataset.allowed = 'yes';
+        const isAllowed = this.muted || this.dataset.allowed;
+        return isAllowed ? play.call(this) : Promise.reject(new DOMException('', 'NotAllowedError'));
+      };
+    });
+    await page.goto(origin + path);
+    await play(page);
+    await page.waitForFunction(() => {
+      const [sound, leader] = [...document.querySelectorAll('video')];
+      if (!sound || !leader || sound.muted || !leader.muted || sound.paused) return false;
+      return sound.currentTime > 1 && Math.abs(sound.currentTime - leader.currentTime) < 0.1;
+    });
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await stillAt(page, (await states(page))[1]?.time ?? Number.NaN);
+  });
+
   test('at its end the recording can be played again from the start', async () => {
     const { page, faults } = await open(lecture);
     await page.evaluate((end) => {

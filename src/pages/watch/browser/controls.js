@@ -23,7 +23,7 @@ export function addControls(parts) {
 }
 
 /** @param {PlayerParts} parts */
-function addPlayButtons({ player, leader }) {
+function addPlayButtons({ player, leader, sound }) {
   const start = findPart(player, 'start', HTMLButtonElement);
   const play = findPart(player, 'play', HTMLButtonElement);
   const show = () => {
@@ -34,8 +34,10 @@ function addPlayButtons({ player, leader }) {
     start.hidden = true;
   };
   const toggle = () => {
-    if (leader.paused) leader.play().catch(show);
-    else leader.pause();
+    if (!leader.paused) return leader.pause();
+    leader.play().catch(show);
+    // Safari lets a medium with sound start only during a click or the press of a key.
+    if (sound !== leader) sound?.play().catch(() => undefined);
   };
   play.addEventListener('click', toggle);
   // The start button is in this element.
