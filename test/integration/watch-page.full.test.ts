@@ -255,6 +255,26 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     expect(faults).toEqual([]);
   });
 
+  test('panels of sound alone open within a frame, and within a full screen', async () => {
+    const path = await published({ 'audio/source': { seconds: 1, video: false, container: 'm4a' } });
+    const { page } = await open(path.replace('/watch/', '/embed/'));
+    await page.setViewportSize({ width: 480, height: 160 });
+    const panel = page.getByRole('group', { name: 'Settings' });
+    const isWithin = async () => {
+      await openSettings(page);
+      await panel.waitFor();
+      const { x = -1, y = -1, width = 0, height = 0 } = (await panel.boundingBox()) ?? {};
+      const size = await page.evaluate(() => ({ width: innerWidth, height: innerHeight }));
+      return x >= 0 && y >= 0 && x + width <= size.width && y + height <= size.height;
+    };
+    expect(await isWithin()).toBe(true);
+    await panel.getByLabel('Keyboard shortcuts').uncheck();
+    await page.goto(origin + path);
+    await page.getByRole('button', { name: 'Full screen' }).click();
+    await page.getByRole('button', { name: 'Leave full screen' }).waitFor();
+    expect(await isWithin()).toBe(true);
+  });
+
   test('in a low frame the pictures stand side by side', async () => {
     const { page } = await open(lecture.replace('/watch/', '/embed/'));
     await page.setViewportSize({ width: 390, height: 220 });

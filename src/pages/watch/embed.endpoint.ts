@@ -13,6 +13,7 @@ const EMBED_STYLE = `${STYLE}
 .screens { flex: 1; min-height: 0; width: 100%; max-width: none; }
 .screens video { max-height: 100%; }
 .bar { width: 100%; max-width: none; }
+.player:not(:has(video), :fullscreen) .panel { inset: auto .9rem 3.6rem auto; }
 main:has(.player) { max-width: none; padding: 0; }
 @media (max-width: 44rem) and (max-aspect-ratio: 1/1) { .screens video { flex: 0 1 auto !important; min-height: 0; } }
 @media (max-width: 44rem) and (min-aspect-ratio: 1/1) {

@@ -52,7 +52,7 @@ button:hover, select:hover { background: #ffffff22; }
 button[aria-pressed="true"] { box-shadow: inset 0 -3px var(--accent); }
 select { padding: 0 .3rem; font-size: .92rem; }
 button[aria-expanded="true"] { background: #ffffff22; }
-.panel { position: absolute; z-index: 3; inset: auto .9rem 3.6rem auto; width: min(21rem, 100% - 1.8rem); max-height: 70vh; overflow: auto; padding: .6rem .9rem; border-radius: .6rem; background: #1c2027f5; box-shadow: 0 0 0 1px #ffffff2b, 0 .4rem 1.6rem #000a; font-size: .95rem; }
+.panel { position: absolute; z-index: 3; inset: auto .9rem 3.6rem auto; width: min(21rem, 100% - 1.8rem); max-height: min(70vh, 100vh - 4.2rem); overflow: auto; padding: .6rem .9rem; border-radius: .6rem; background: #1c2027f5; box-shadow: 0 0 0 1px #ffffff2b, 0 .4rem 1.6rem #000a; font-size: .95rem; }
 .panel label { display: flex; align-items: center; justify-content: space-between; gap: .9rem; min-height: 2.75rem; padding-block: .15rem; white-space: nowrap; }
 .panel select { width: 11rem; background: #ffffff1a; text-overflow: ellipsis; }
 .panel input { flex: 1; min-width: 0; padding: .4rem .6rem; border: 1px solid #ffffff4d; border-radius: .4rem; background: #0b0d10; color: #fff; font: inherit; font-size: .85rem; text-overflow: ellipsis; }
@@ -64,7 +64,7 @@ button[aria-expanded="true"] { background: #ffffff22; }
 .panel ol time { min-width: 3.2rem; color: #b9c2cf; font-variant-numeric: tabular-nums; text-align: end; }
 .panel [aria-current] { font-weight: 600; box-shadow: inset 3px 0 var(--accent); }
 .panel p { margin: 0; min-height: 1.5em; font-size: .9rem; }
-.player:not(:has(video)) .panel { inset: 100% .9rem auto auto; }
+.player:not(:has(video), :fullscreen) .panel { inset: 100% .9rem auto auto; }
 option { color: #1d2129; background: #fff; }
 svg { width: 1.5rem; height: 1.5rem; fill: currentColor; fill-rule: evenodd; grid-area: 1 / 1; }
 .player[data-state="playing"] .is-paused, .player:not([data-state="playing"]) .is-playing,
