@@ -473,7 +473,7 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
       await press('l');
       await stillAt(page, 10);
       expect(await status.textContent()).toBe('0:10');
-      await press('j', 'ArrowRight', 'ArrowRight', 'ArrowLeft');
+      await press('j', 'ArrowRight', 'ArrowRight', 'ArrowLeft', 'Shift+ArrowRight');
       await stillAt(page, 5);
       await press('9');
       await stillAt(page, 18);

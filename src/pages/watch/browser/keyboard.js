@@ -22,7 +22,8 @@ export function addKeys(parts) {
     const isOn = (/** @type {string} */ selector) => target instanceof Element && target.matches(selector);
     // Focused controls handle these keys.
     if (isOn('select, input[readonly], input[type="checkbox"]') || (isOn('button') && event.key === ' ')) return;
-    if (isOn('input') && event.key.startsWith('Arrow')) return;
+    // With Shift, arrows select text.
+    if (event.key.startsWith('Arrow') && (event.shiftKey || isOn('input'))) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const act = repeatable[key] ?? (event.repeat ? undefined : once[key]);
     if (!act) return;
