@@ -48,12 +48,12 @@ export function encodeWith(limits?: PieceLimits): Operation {
     isLong: (tracks) => tracks.some((track) => isLongWork(track) && whyIndivisible(track) !== undefined),
     runPiece: encodeStretch,
     async run(context) {
-      const { database, eventId, operationId } = context;
+      const { database, eventId } = context;
       const settings = settingsOf(context);
       const tracks = await tracksToPrepare(database, eventId);
       const stems = fileStems(tracks);
       const made = await renditionsOf(database, context);
-      const pieces = await finishedPieces(database, operationId);
+      const pieces = await finishedPieces(database, context);
       const tasks = tracks.map((track, done) => ({
         track,
         settings,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Insertable, sql } from 'kysely';
+import type { Insertable } from 'kysely';
 import type { Database } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
 import { type DeliveryOptions, deliverCopy, isCopied } from '#platform/media/encode-delivery.ts';
@@ -36,11 +36,18 @@ interface EncodingPiece {
   stretch: Stretch;
 }
 
+/** A stored file of a piece. All but its key is stored as JSON. */
+interface StoredPieceFile extends Omit<PieceFile, 'path'> {
+  /** The operation that encoded the piece. */
+  piece: number;
+  objectKey: string;
+}
+
 /** A finished piece and its files. */
 export interface FinishedPiece extends EncodingPiece {
   succeeded: boolean;
   reason: string | null;
-  files: (Omit<PieceFile, 'path'> & { objectKey: string })[];
+  files: readonly StoredPieceFile[];
 }
 
 /** A track to be divided. */
@@ -133,15 +140,32 @@ export async function encodeStretch(context: OperationContext, piece: unknown): 
 }
 
 /** Returns the pieces of an operation that has been divided, by the position of their track, in order. */
-export async function finishedPieces(database: Database, operationId: number): Promise<Map<number, FinishedPiece[]>> {
-  const { rows } = await sql<Pick<FinishedPiece, 'succeeded' | 'reason' | 'files'> & { piece: EncodingPiece }>`
-    SELECT o.piece, o.state = 'succeeded' AS succeeded, o.reason, (
-        SELECT coalesce(jsonb_agg(e.properties || jsonb_build_object('objectKey', e.object_key)), '[]')
-        FROM publication_elements e WHERE e.workflow_id = o.workflow_id AND e.event_id = w.event_id AND e.kind = 'piece'
-          AND (e.properties->>'piece')::bigint = o.id) AS files
-    FROM workflow_operations o JOIN workflows w ON w.id = o.workflow_id
-    WHERE o.parent_id = ${operationId} ORDER BY o.position`.execute(database);
-  const pieces = rows.map(({ piece, ...ended }) => ({ ...piece, ...ended }));
+export async function finishedPieces(
+  database: Database,
+  { eventId, workflowId, operationId }: Pick<OperationContext, 'eventId' | 'workflowId' | 'operationId'>,
+): Promise<Map<number, FinishedPiece[]>> {
+  const operations = await database
+    .selectFrom('workflow_operations')
+    .select(['id', 'piece', 'state', 'reason'])
+    .where('parent_id', '=', operationId)
+    .orderBy('position')
+    .execute();
+  // Not joined by the database: if it expects few pieces, it reads all results again for each of them.
+  const results = await database
+    .selectFrom('publication_elements')
+    .select(['object_key', 'properties'])
+    .where('event_id', '=', eventId)
+    .where('workflow_id', '=', workflowId)
+    .where('kind', '=', 'piece')
+    .execute();
+  const stored = results.map(
+    ({ object_key: objectKey, properties }) => ({ ...(properties as object), objectKey }) as StoredPieceFile,
+  );
+  const files = Map.groupBy(stored, ({ piece }) => piece);
+  const pieces = operations.map(({ id, piece, state, reason }) => {
+    const ended = { succeeded: state === 'succeeded', reason, files: files.get(id) ?? [] };
+    return { ...(piece as unknown as EncodingPiece), ...ended };
+  });
   return Map.groupBy(pieces, ({ track }) => track);
 }
 
