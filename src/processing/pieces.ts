@@ -48,23 +48,13 @@ export async function endPiece(workflow: LockedWorkflow, piece: Step): Promise<v
 
 /** Inserts the pieces of an operation, which wait. They have its limits, and a lane of which a worker runs one at a time. */
 async function insertPieces(trx: Transaction, parent: Step, pieces: readonly object[]): Promise<void> {
-  await trx
-    .insertInto('workflow_operations')
-    .values(
-      pieces.map((piece, position) => ({
-        workflow_id: parent.workflowId,
-        parent_id: parent.id,
-        position,
-        operation: parent.operation,
-        configuration: JSON.stringify(parent.configuration),
-        state: 'waiting',
-        lane: PIECES satisfies Lane,
-        max_attempts: parent.maxAttempts,
-        time_limit_ms: parent.timeLimitMs,
-        piece: JSON.stringify(piece),
-      })),
-    )
-    .execute();
+  const configuration = JSON.stringify(parent.configuration);
+  await sql`
+    INSERT INTO workflow_operations (workflow_id, parent_id, operation, configuration, state, lane, max_attempts,
+      time_limit_ms, position, piece)
+    SELECT ${parent.workflowId}, ${parent.id}, ${parent.operation}, ${configuration}::jsonb, 'waiting',
+      ${PIECES satisfies Lane}, ${parent.maxAttempts}, ${parent.timeLimitMs}, given.number - 1, given.piece
+    FROM jsonb_array_elements(${JSON.stringify(pieces)}::jsonb) WITH ORDINALITY AS given (piece, number)`.execute(trx);
 }
 
 /**

@@ -93,6 +93,12 @@ describe('a divided operation', () => {
     expect(await pieces()).toMatchObject(PIECES.map((piece) => ({ piece, lane: 'pieces', max_attempts: 2 })));
   });
 
+  test('has its pieces in order, even more than a statement has parameters', async () => {
+    const parts = Array.from({ length: 66_000 }, (_, part) => ({ part }));
+    const { pieces } = await divided({ pieces: parts });
+    expect((await pieces()).map(({ piece }) => piece)).toEqual(parts);
+  });
+
   test('loses only the piece whose worker died', async () => {
     const { pieceStates, ready, states } = await divided({ workers: 2 });
     const [one = 0, two = 0] = await ready();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type pg from 'pg';
 import { type ObservedPeriod, observedFor } from '../database/database-watch.ts';
 import type { Database, Transaction } from '../database/kysely.ts';
@@ -31,10 +31,15 @@ export class StagingExpired extends Error {
   override name = 'StagingExpired';
 }
 
+/** Returns the condition that an entry has one of these keys. They are one parameter, because a statement has few. */
+export function hasKeyIn(keys: readonly string[]): RawBuilder<SqlBool> {
+  return sql<SqlBool>`object_key = ANY(${keys}::text[])`;
+}
+
 /** Takes objects of an owner off the ledger. @throws {StagingExpired} when one was swept */
 export async function commitOwned(trx: Transaction, owner: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  const entries = trx.deleteFrom('staging').where('object_key', 'in', keys).where('owner', '=', owner);
+  const entries = trx.deleteFrom('staging').where(hasKeyIn(keys)).where('owner', '=', owner);
   requireAllKeys(keys, await entries.returning('object_key').execute());
 }
 
@@ -46,7 +51,7 @@ export async function updateOwned(
   values: { owner?: string; expires_at: Date; account?: null },
 ): Promise<void> {
   if (keys.length === 0) return;
-  const entries = trx.updateTable('staging').set(values).where('object_key', 'in', keys).where('owner', '=', owner);
+  const entries = trx.updateTable('staging').set(values).where(hasKeyIn(keys)).where('owner', '=', owner);
   requireAllKeys(keys, await entries.returning('object_key').execute());
 }
 
@@ -64,17 +69,15 @@ export async function releaseOwned(
     .updateTable('staging')
     .set({ owner: doubtful ? DEAD_OWNER : null, expires_at: sql<Date>`now()` })
     .where('owner', '=', owner);
-  await (keys ? owned.where('object_key', 'in', keys) : owned).execute();
+  await (keys ? owned.where(hasKeyIn(keys)) : owned).execute();
 }
 
 /** Enters objects whose rows the same transaction deletes: the sweep removes them soon after the commit. */
 export async function releaseObjects(trx: Transaction, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  await trx
-    .insertInto('staging')
-    .values(keys.map((key) => ({ object_key: key, owner: null, expires_at: sql<Date>`now()` })))
-    .onConflict((entry) => entry.column('object_key').doUpdateSet({ owner: null, expires_at: sql<Date>`now()` }))
-    .execute();
+  await sql`
+    INSERT INTO staging (object_key, owner, expires_at) SELECT key, NULL, now() FROM unnest(${keys}::text[]) AS key
+    ON CONFLICT (object_key) DO UPDATE SET owner = NULL, expires_at = now()`.execute(trx);
 }
 
 /** @throws {StagingExpired} when one of the keys was not found */

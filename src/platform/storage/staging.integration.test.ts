@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { bytes, source } from '#test/support/bytes.ts';
 import { databaseForThisFile } from '#test/support/database.ts';
 import { temporaryFolder } from '#test/support/folders.ts';
@@ -290,6 +290,15 @@ test('released objects are removed, and only after the transaction that releases
   });
   expect(await stored()).toEqual([key]);
   expect(await ledger.sweep(FOR_AGES)).toBe(1);
+  await expectNothing();
+});
+
+test('any number of objects is released, and discarded', async () => {
+  vi.spyOn(storage, 'remove').mockResolvedValue();
+  const keys = Array.from({ length: 66_000 }, () => objectKey('track'));
+  await release(...keys);
+  expect(await entries()).toHaveLength(keys.length);
+  await ledger.discard(keys);
   await expectNothing();
 });
 

@@ -8,6 +8,7 @@ import type { ObjectStorage } from './object-storage.ts';
 import {
   commitOwned,
   DEAD_OWNER,
+  hasKeyIn,
   LEASE_SECONDS,
   removalAllowed,
   StagingExpired,
@@ -121,7 +122,7 @@ export class StagingLedger {
         REMOVAL_MS,
         `The storage did not remove the objects within ${REMOVAL_MS} ms.`,
       );
-      await this.#parts.database.deleteFrom('staging').where('object_key', 'in', removable).execute();
+      await this.#parts.database.deleteFrom('staging').where(hasKeyIn(removable)).execute();
     } catch (error) {
       // Entries that still have their owner are not renewed any more, and expire.
       this.#parts.log.warn(
@@ -191,7 +192,7 @@ export class StagingLedger {
     const given = await this.#parts.database
       .updateTable('staging')
       .set({ owner, expires_at: sql<Date>`now()` })
-      .where('object_key', 'in', keys)
+      .where(hasKeyIn(keys))
       .where((is) => is.or([is('owner', '=', this.#parts.owner), is('owner', 'is', null)]))
       .where(removalAllowed)
       .returning('object_key')
