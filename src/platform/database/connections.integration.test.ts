@@ -147,8 +147,16 @@ describe('an outage', () => {
     expect(isDatabaseOutage(Object.assign(new Error('The server is not a primary.'), { code }))).toBe(true);
   });
 
+  test('is a connection that a pooler ends', () => {
+    const ended = Object.assign(new Error('query_wait_timeout'), { code: '08P01', severity: 'FATAL' });
+    expect(isDatabaseOutage(ended)).toBe(true);
+  });
+
   test('is neither a wrong query nor what the object storage cannot reach', async () => {
-    expect(isDatabaseOutage(await failureOf(poolOf(db.url).query('SELEKT')))).toBe(false);
+    const pool = poolOf(db.url);
+    expect(isDatabaseOutage(await failureOf(pool.query('SELEKT')))).toBe(false);
+    const tooMany = await failureOf(pool.query('SELECT 1', Array(2 ** 16).fill(1)));
+    expect([isDatabaseOutage(tooMany), tooMany.code]).toEqual([false, '08P01']);
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     expect(isDatabaseOutage(new Error('query failed', { cause: refused }))).toBe(true);
     expect(isDatabaseOutage(Object.assign(refused, { $metadata: { attempts: 3 } }))).toBe(false);

@@ -13,6 +13,8 @@ const SOCKET = new Set([
 ]);
 /** SQLSTATE: connection exception, shutdown, startup, resources, disk errors, timeouts, read-only server. */
 const SQLSTATE = /^(08...|57P0[1235]|53...|58...|57014|55P03|25P03|25006)$/;
+/** SQLSTATE of a message that the server refuses, such as one with too many parameters. */
+const REFUSED_MESSAGE = '08P01';
 const MESSAGE =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated( unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable)$/;
 const DEPTH = 4;
@@ -21,6 +23,8 @@ const DEPTH = 4;
 export function isDatabaseOutage(error: unknown, depth = DEPTH): boolean {
   if (!(error instanceof Error) || depth === 0 || '$metadata' in error) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // Poolers give every error of theirs this code. One that ends the connection is fatal.
+  if (code === REFUSED_MESSAGE) return 'severity' in error && error.severity === 'FATAL';
   return (
     SOCKET.has(code) || SQLSTATE.test(code) || MESSAGE.test(error.message) || isDatabaseOutage(error.cause, depth - 1)
   );
