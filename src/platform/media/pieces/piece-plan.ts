@@ -29,21 +29,24 @@ export type PiecePlan = { stretches: readonly Stretch[] } | { whole: string };
 
 /** Limits other than the usual ones, for short recordings in tests. */
 export interface PieceLimits {
-  /** The length of a piece. */
+  /** The length of a piece, unless there would be too many. */
   seconds?: number;
   /** The least work that is divided, in pixels. */
   leastWork?: number;
 }
 
-/** In seconds. Multiples of the distance of key frames and of the length of segments. */
+/** In seconds. Multiples of the distance of key frames and of the length of segments. Longer pieces are multiples of them. */
 const PIECE_SECONDS = 60;
 /** For recordings of more than an hour, whose pieces would be too many. */
 const LONG_PIECE_SECONDS = 120;
 const LONG_SECONDS = 3600;
+const MOST_PIECES = 500;
 /** A last piece may be longer by this share of a piece. */
 const LAST_SHARE = 0.5;
 /** In pixels: about a minute on one core. Less work is not worth a second claim. */
 const LEAST_WORK = 4e9;
+/** So few that each has some seconds of work, even if the pictures of a recording are hours apart. */
+const PIECES_OF_LEAST_WORK = 20;
 /** Containers in which a seek always finds the key frame before a time. */
 const SEEKABLE = ['mov', 'matroska'];
 const NO_INDEX = 'its container has no index';
@@ -62,7 +65,10 @@ export function encodedLadder({ source, settings, encodeAll, hasCopy }: PictureW
   return { ...ladder, renditions: ladder.renditions.slice(hasCopy ? 1 : 0) };
 }
 
-/** Divides a recording into stretches of about a minute, if that is possible without a visible joint and worth it. */
+/**
+ * Divides a recording into stretches of about a minute, if that is possible without a visible joint and worth it. They
+ * are longer if there would be too many.
+ */
 export function planPieces(work: PictureWork, { seconds, leastWork = LEAST_WORK }: PieceLimits = {}): PiecePlan {
   const { source } = work;
   const { video, audio, soundTick, indexed, duration } = source;
@@ -75,10 +81,13 @@ export function planPieces(work: PictureWork, { seconds, leastWork = LEAST_WORK 
   if (!indexed) return { whole: NO_INDEX };
   if (picturesEndEarly(source)) return { whole: 'its pictures end before its sound' };
   if (audio && (soundTick === null || soundTick < FINEST_TICK)) return { whole: 'the times of its sound are too fine' };
+  const pixels = workOf(renditions, source);
   const total = duration / 1000;
-  const length = seconds ?? (total > LONG_SECONDS ? LONG_PIECE_SECONDS : PIECE_SECONDS);
+  const usual = seconds ?? (total > LONG_SECONDS ? LONG_PIECE_SECONDS : PIECE_SECONDS);
+  const most = Math.min(MOST_PIECES, (pixels / leastWork) * PIECES_OF_LEAST_WORK);
+  const length = usual * Math.max(1, Math.ceil(total / most / usual));
   const count = Math.floor(total / length + LAST_SHARE);
-  if (count < 2 || workOf(renditions, source) < leastWork) return { whole: 'it is short' };
+  if (count < 2 || pixels < leastWork) return { whole: 'it is short' };
   const rate = deliveryRate(video);
   const borders = Array.from({ length: count - 1 }, (_, i) => Math.round((i + 1) * length * rate));
   const edges = [null, ...borders, null];
