@@ -4,7 +4,7 @@ import type { Segment } from './fragment-index.ts';
 export interface Variant {
   /** The address of its playlist, relative to the multivariant one. */
   uri: string;
-  /** Bits per second: of the largest segments, and of the whole. */
+  /** Bits per second: of the successive segments with most, and of the whole. */
   peakBitRate: number;
   averageBitRate: number;
   /** As in RFC 6381. */
@@ -13,18 +13,59 @@ export interface Variant {
   picture?: { width: number; height: number; frameRate: number | null } | undefined;
 }
 
-/** Shorter segments at the end say nothing about the peak. */
-const SHORTEST_FOR_PEAK = 0.5;
+/** The bits and seconds of all segments before a place in a rendition. */
+interface Place {
+  bits: number;
+  seconds: number;
+}
+
+/** The shortest and the longest set of segments that counts as a peak, in target durations (RFC 8216, section 4.1). */
+const SHORTEST_SET = 0.5;
+const LONGEST_SET = 1.5;
 
 /** Returns the bit rates of segments, in bits per second. */
 export function bitRatesOf(segments: readonly Segment[]): Pick<Variant, 'peakBitRate' | 'averageBitRate'> {
-  const bits = segments.reduce((sum, { bytes }) => sum + bytes * 8, 0);
-  const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0);
-  const averageBitRate = Math.ceil(bits / Math.max(seconds, 0.001));
-  const longest = Math.max(...segments.map((segment) => segment.seconds));
-  const whole = segments.filter((segment) => segment.seconds >= longest * SHORTEST_FOR_PEAK && segment.seconds > 0);
-  const peaks = whole.map((segment) => Math.ceil((segment.bytes * 8) / segment.seconds));
-  return { averageBitRate, peakBitRate: Math.max(averageBitRate, ...peaks) };
+  let end: Place = { bits: 0, seconds: 0 };
+  const places = [end];
+  for (const { bytes, seconds } of segments) {
+    end = { bits: end.bits + bytes * 8, seconds: end.seconds + seconds };
+    places.push(end);
+  }
+  const average = end.bits / Math.max(end.seconds, 0.001);
+  const target = targetDuration(segments);
+  let peak = average;
+  for (let next = peak; next > 0; next = higherRate(places, target, peak)) peak = next;
+  return { averageBitRate: Math.ceil(average), peakBitRate: Math.ceil(peak) };
+}
+
+/**
+ * Returns the rate of the set of successive segments that has the most bits above a rate; 0 if none has any. Repeated with
+ * its own answers, it finds the highest rate in a few passes, even where a set has thousands of segments.
+ */
+function higherRate(places: readonly Place[], target: number, rate: number): number {
+  const above = (place: Place | undefined) => (place ? place.bits - rate * place.seconds : Number.NaN);
+  /** The beginnings of sets that end here or later. From `first` on, each has more bits above the rate than the one before. */
+  const begins: Place[] = [];
+  let [first, next, most, higher] = [0, 0, 0, 0];
+  for (const end of places) {
+    const since = (place: Place | undefined) => (place ? end.seconds - place.seconds : Number.NaN);
+    for (let place = places[next]; place && since(place) >= SHORTEST_SET * target; place = places[next]) {
+      while (begins.length > first && above(begins.at(-1)) >= above(place)) begins.pop();
+      begins.push(place);
+      next += 1;
+    }
+    while (since(begins[first]) > LONGEST_SET * target) first += 1;
+    const begin = begins[first];
+    if (!begin || above(end) - above(begin) <= most) continue;
+    most = above(end) - above(begin);
+    higher = (end.bits - begin.bits) / since(begin);
+  }
+  return higher > rate ? higher : 0;
+}
+
+/** Returns the length that a playlist gives for its longest segment, in seconds. */
+function targetDuration(segments: readonly Segment[]): number {
+  return segments.reduce((longest, { seconds }) => Math.max(longest, Math.round(seconds)), 1);
 }
 
 /** Returns a multivariant playlist (RFC 8216), the lowest bit rate first, which players therefore begin with. */
@@ -50,9 +91,8 @@ export function mediaPlaylist(
   uri: string,
   { initBytes, segments }: { initBytes: number; segments: readonly Segment[] },
 ) {
-  const longest = Math.max(1, ...segments.map(({ seconds }) => Math.round(seconds)));
   return playlist([
-    `#EXT-X-TARGETDURATION:${longest}`,
+    `#EXT-X-TARGETDURATION:${targetDuration(segments)}`,
     '#EXT-X-MEDIA-SEQUENCE:0',
     '#EXT-X-PLAYLIST-TYPE:VOD',
     '#EXT-X-INDEPENDENT-SEGMENTS',
