@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Segment } from './fragment-index.ts';
-import { bitRatesOf, mediaPlaylist } from './hls-playlists.ts';
+import { bitRatesOf, mediaPlaylist, multivariantPlaylist } from './hls-playlists.ts';
 
 /** Returns segments with so many seconds and kilobits each. */
 const segmentsOf = (each: readonly (readonly [seconds: number, kilobits: number])[]): Segment[] =>
@@ -64,4 +64,14 @@ describe('the peak of segments', () => {
     expect(bitRatesOf(segments).peakBitRate).toBe(1_000_000);
     expect(mediaPlaylist('a.mp4', { initBytes: 9, segments })).toContain('#EXT-X-TARGETDURATION:100000\n');
   });
+});
+
+test('the lowest rendition is listed first, even if the copy has fewer bits', () => {
+  const variant = { averageBitRate: 1, codecs: [] };
+  const list = multivariantPlaylist([
+    { ...variant, uri: 'copy', peakBitRate: 100_000 },
+    { ...variant, uri: '720', peakBitRate: 900_000 },
+    { ...variant, uri: '360', peakBitRate: 300_000 },
+  ]);
+  expect(list.split('\n').filter((line) => /^\w/.test(line))).toEqual(['360', '720', 'copy']);
 });

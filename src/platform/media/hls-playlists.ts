@@ -68,21 +68,24 @@ function targetDuration(segments: readonly Segment[]): number {
   return segments.reduce((longest, { seconds }) => Math.max(longest, Math.round(seconds)), 1);
 }
 
-/** Returns a multivariant playlist (RFC 8216), the lowest bit rate first, which players therefore begin with. */
+/**
+ * Returns a multivariant playlist (RFC 8216). Players begin with the first rendition, which therefore is the lowest. Its
+ * rank decides, because a copy may have fewer bits than what is encoded in lower heights.
+ *
+ * @param variants the best one first
+ */
 export function multivariantPlaylist(variants: readonly Variant[]): string {
-  const lines = variants
-    .toSorted((a, b) => a.peakBitRate - b.peakBitRate)
-    .flatMap((variant) => {
-      const { uri, peakBitRate, averageBitRate, codecs, picture } = variant;
-      const attributes = [
-        `BANDWIDTH=${peakBitRate}`,
-        `AVERAGE-BANDWIDTH=${averageBitRate}`,
-        ...(picture ? [`RESOLUTION=${picture.width}x${picture.height}`] : []),
-        ...(picture?.frameRate ? [`FRAME-RATE=${picture.frameRate.toFixed(3)}`] : []),
-        `CODECS="${codecs.join(',')}"`,
-      ];
-      return [`#EXT-X-STREAM-INF:${attributes.join(',')}`, uri];
-    });
+  const lines = variants.toReversed().flatMap((variant) => {
+    const { uri, peakBitRate, averageBitRate, codecs, picture } = variant;
+    const attributes = [
+      `BANDWIDTH=${peakBitRate}`,
+      `AVERAGE-BANDWIDTH=${averageBitRate}`,
+      ...(picture ? [`RESOLUTION=${picture.width}x${picture.height}`] : []),
+      ...(picture?.frameRate ? [`FRAME-RATE=${picture.frameRate.toFixed(3)}`] : []),
+      `CODECS="${codecs.join(',')}"`,
+    ];
+    return [`#EXT-X-STREAM-INF:${attributes.join(',')}`, uri];
+  });
   return playlist(['#EXT-X-INDEPENDENT-SEGMENTS', ...lines]);
 }
 
