@@ -67,6 +67,7 @@ test.each([
   ['a slow line leaves the follower its lowest', 1_000_000, 400_000, { leader: 700_000, followers: [600_000] }],
   ['the leader goes first', 3_000_000, 2_500_000, { leader: 2_700_000, followers: [500_000] }],
   ['no follower gets less than its lowest', 2_000_000, 2_500_000, { leader: 1_700_000, followers: [300_000] }],
+  ['the leader gets an equal part at least', 200_000, 400_000, { leader: 100_000, followers: [300_000] }],
 ])('the line is divided: %s', (_, line, leaderUses, shares) => {
   expect(shareLine({ line, leaderUses, followersNeed: [300_000] })).toEqual(shares);
 });

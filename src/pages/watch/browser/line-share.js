@@ -40,7 +40,8 @@ function busyTime(loads) {
 
 /**
  * Divides the line between the leader and its followers, in bits per second. The leader may use all but what the lowest
- * renditions of the followers need; the followers share what the leader leaves.
+ * renditions of the followers need, and at least an equal part: with nothing, a chosen quality would never be loaded. The
+ * followers share what the leader leaves.
  *
  * @param {object} demand
  * @param {number} demand.line
@@ -52,7 +53,7 @@ export function shareLine({ line, leaderUses, followersNeed }) {
   const reserved = followersNeed.reduce((sum, need) => sum + need, 0);
   const left = Math.max(0, line - leaderUses);
   return {
-    leader: Math.max(0, line - reserved),
+    leader: Math.max(line / (followersNeed.length + 1), line - reserved),
     followers: followersNeed.map((need) => Math.max(need, left / followersNeed.length)),
   };
 }
