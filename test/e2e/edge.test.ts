@@ -95,7 +95,7 @@ describe.each([
     await mkdir(join(dataDir, 'metadata'));
     await eventually(async () => {
       const answer = await fetch(`${admin.url}/health/ready`).catch((error: Error) => error);
-      if (!(answer instanceof Response && answer.ok)) throw new Error(`It is not ready: ${answer}\n${output}`);
+      if (answer instanceof Error || !answer.ok) throw new Error(`It is not ready: ${answer}\n${output}`);
     }, 60_000);
   });
   afterAll(async () => {

@@ -141,7 +141,7 @@ async function assemble(
 async function isReady(url: string, api: RoleProcess): Promise<void> {
   await eventually(async () => {
     const answer = await fetch(`${url}/health/ready`).catch((error: Error) => error);
-    if (answer instanceof Response && answer.status === 200) return;
+    if (!(answer instanceof Error) && answer.status === 200) return;
     throw new Error(`The ${api.role} is not ready: ${answer}\n${api.output.slice(-LOG_TAIL)}`);
   }, READY_MS);
 }
