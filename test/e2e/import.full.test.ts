@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -14,6 +12,7 @@ import {
 } from '../support/catalogue-scene.ts';
 import { Client } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { startInlet } from '../support/import-command.ts';
 import { eventId } from '../support/reference-catalogue.ts';
 import { ReferenceServer } from '../support/reference-server.ts';
 import { type Run, run } from '../support/run.ts';
@@ -111,12 +110,8 @@ async function publishedIn(of: Client): Promise<string[]> {
 }
 
 test('while it follows, every change of the source is here soon after', async () => {
-  const child = spawn(process.execPath, ['src/cli/inlet.ts', 'import', from.url, '--user', 'admin', '--follow'], {
-    env: { ...process.env, ...environment() },
-    stdio: 'ignore',
-  });
-  const ended = once(child, 'exit');
-  onTestFinished(async () => void (child.kill('SIGKILL') && (await ended)));
+  const following = startInlet(environment(), 'import', from.url, '--user', 'admin', '--follow');
+  onTestFinished(() => following.kill());
   const series = await createSeries(source, 'New');
   const [deleted, renamed] = await publishedIn(source);
   await createRecording(source, 10, series);
@@ -125,9 +120,12 @@ test('while it follows, every change of the source is here soon after', async ()
   await rename(source, `/api/events/${renamed}`, 'Followed', 'dublincore/episode');
   expect((await source.fetch(`/api/events/${deleted}`, { method: 'DELETE' })).ok).toBe(true);
   const expected = await catalogueOf(source, { files: true });
-  await eventually(async () => expect(await catalogueOf(target, { files: true })).toEqual(expected), FOLLOWED_MS);
-  child.kill('SIGINT');
-  expect(await ended).toEqual([130, null]);
+  await eventually(async () => {
+    expect(following.isRunning, following.output).toBe(true);
+    expect(await catalogueOf(target, { files: true })).toEqual(expected);
+  }, FOLLOWED_MS);
+  following.child.kill('SIGINT');
+  expect(await following.ended).toEqual([130, null]);
 });
 
 test('an exported catalogue is imported again as it was, with what the External API does not show', async () => {
