@@ -33,9 +33,11 @@ export async function prepareRetry(workflow: LockedWorkflow): Promise<void> {
     throw new IllegalMove(workflow.state, 'RUNNING');
   }
   // Starting a workflow locks the event too, so an uncommitted one is visible after this wait.
-  await workflow.trx.selectFrom('events').select('id').where('id', '=', workflow.eventId).forUpdate().execute();
+  const event = workflow.trx.selectFrom('events').select('tracks_changed_at').where('id', '=', workflow.eventId);
+  const { tracks_changed_at: changedAt } = await event.forUpdate().executeTakeFirstOrThrow();
   if (await hasSuccessor(workflow)) throw SUPERSEDED();
-  const fromStart = (await hasOtherTracks(workflow)) || hasRetracted(workflow);
+  const beganAt = Math.min(...workflow.steps.flatMap(({ startedAt }) => startedAt?.getTime() ?? []));
+  const fromStart = (changedAt !== null && changedAt.getTime() > beganAt) || hasRetracted(workflow);
   if (fromStart) await dropPrepared(workflow.trx, workflow);
   workflow.moveAll(fromStart ? [...UNFINISHED, 'succeeded'] : UNFINISHED, 'waiting', {
     onFailure: false,
@@ -53,17 +55,6 @@ async function hasSuccessor({ trx, id, eventId }: LockedWorkflow): Promise<boole
     .limit(1)
     .executeTakeFirst();
   return later !== undefined;
-}
-
-/** Reports whether somebody has changed the tracks, or how they are cut, since its first operation. */
-async function hasOtherTracks({ trx, steps, eventId }: LockedWorkflow): Promise<boolean> {
-  const begun = steps.flatMap(({ startedAt }) => startedAt?.getTime() ?? []);
-  const { tracks_changed_at: changed } = await trx
-    .selectFrom('events')
-    .select('tracks_changed_at')
-    .where('id', '=', eventId)
-    .executeTakeFirstOrThrow();
-  return changed !== null && changed.getTime() > Math.min(...begun);
 }
 
 /** Reports whether it published, and retracted after a failure: that removes the files of a publication. */
