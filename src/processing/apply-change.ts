@@ -20,7 +20,7 @@ export async function applyChange(workflow: LockedWorkflow, change: Change): Pro
       workflow.start();
       return scheduleNext(workflow);
     case 'claimed':
-      // The configuration may have changed while the operation before published.
+      // The configuration may have changed during an early publication.
       await withdrawUnwanted(workflow);
       return claim(workflow, workflow.claimableStep(change.operationId), change.worker);
     case 'resumed':

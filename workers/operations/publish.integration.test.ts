@@ -144,23 +144,26 @@ describe('publish', () => {
     expect(await published(eventId)).toEqual(before);
   });
 
-  test.each([publish, republish])('$name waits and tries again if the event changes meanwhile', async (operation) => {
-    const { eventId } = await prepared();
-    await bench.perform(publish, eventId);
-    const before = await published(eventId);
-    const slow: Operation = {
-      ...operation,
-      run: async (context) => {
-        const commit = await operation.run(context);
-        const changed = database.updateTable('events').set({ title: 'After', archive_version: 1 });
-        await changed.where('id', '=', eventId).execute();
-        return commit;
-      },
-    };
-    const error = await bench.perform(slow, eventId).catch((error) => error);
-    expect(infrastructureError(error)).toBe('The event has changed while its catalog was written.');
-    expect(await published(eventId)).toEqual(before);
-  });
+  test.each([publish, republish])(
+    '$name is tried again if the event changes while its catalog is stored',
+    async (operation) => {
+      const { eventId } = await prepared();
+      await bench.perform(publish, eventId);
+      const before = await published(eventId);
+      const slow: Operation = {
+        ...operation,
+        run: async (context) => {
+          const commit = await operation.run(context);
+          const changed = database.updateTable('events').set({ title: 'After', archive_version: 1 });
+          await changed.where('id', '=', eventId).execute();
+          return commit;
+        },
+      };
+      const error = await bench.perform(slow, eventId).catch((error) => error);
+      expect(infrastructureError(error)).toBe('The event changed while its catalog was being stored.');
+      expect(await published(eventId)).toEqual(before);
+    },
+  );
 
   test('an event without media gets no publication, and nothing is stored', async () => {
     const eventId = await insertEvent(database);

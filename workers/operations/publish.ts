@@ -25,11 +25,11 @@ async function writeCatalog(database: Database, eventId: string, folder: string)
   return { path, version: event.archive_version };
 }
 
-/** The storage may have been away for hours. @throws an error if the event has changed since its catalog was written */
+/** The storage may have been away for hours. @throws an error if the event changed since its catalog was written */
 async function requireVersion(trx: Transaction, eventId: string, version: number): Promise<void> {
   const event = trx.selectFrom('events').select('archive_version').where('id', '=', eventId).forShare();
   if ((await event.executeTakeFirst())?.archive_version === version) return;
-  throw Object.assign(new Error('The event has changed while its catalog was written.'), { ours: true });
+  throw Object.assign(new Error('The event changed while its catalog was being stored.'), { ours: true });
 }
 
 /**

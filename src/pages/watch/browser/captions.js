@@ -43,7 +43,7 @@ export function showCaptions({ player, leader }) {
   for (const track of tracks) track.addEventListener('cuechange', draw);
   leader.textTracks.addEventListener('change', () => {
     const showing = tracks.findIndex(({ mode }) => mode === 'showing');
-    // Outside of that, the page shows no track this way, but a browser may be set to always show captions.
+    // Otherwise the page shows no track this way, but a browser may be set to always show captions.
     if (showing < 0 && !isDrawnBySystem) return;
     on = showing >= 0;
     if (on) chosen = showing;
