@@ -147,6 +147,7 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
   test.each(['fails', 'names unknown codecs'])('a playlist that %s is replaced by the file', async (fault) => {
     const page = await browser.newPage();
     onTestFinished(() => page.close());
+    onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
     await page.route('**/*.m3u8', async (route) => {
       if (fault === 'fails') return route.fulfill({ status: 404 });
       const response = await route.fetch();
@@ -167,6 +168,8 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
 
   test.each([1, 3])('a segment that arrives damaged, %i times in a row, only delays it', async (times) => {
     const { page } = await open();
+    // A request that the end of the test cuts off is no fault.
+    onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
     const leader = page.locator('[data-leader]');
     await openSettings(page);
     await page.getByLabel('Speed').selectOption('1.5');
