@@ -63,17 +63,16 @@ async function endClaim(
   change: Exclude<Ending, { kind: 'divided' }>,
 ): Promise<void> {
   const isFinal = change.kind === 'succeeded' || change.kind === 'failed';
-  if (step.hasPieces && isFinal) await dropPieces(workflow.trx, workflow.id);
+  if (step.hasPieces && isFinal) await dropPieces(workflow);
   const reason = 'reason' in change && { reason: change.reason };
   workflow.recordStep(step, change.kind === 'succeeded' ? { progress: 1 } : { ...reason });
   if (change.kind === 'succeeded' || (change.kind === 'failed' && step.optional)) scheduleNext(workflow);
   else if (change.kind === 'failed') fail(workflow, change.reason);
 }
 
-/** Drops the pieces of an operation that will not run, or run again from the beginning. */
-async function dropUnusedPieces({ trx, id, steps }: LockedWorkflow): Promise<void> {
-  const isUnused = ({ hasPieces, state }: Step) => hasPieces && (state === 'waiting' || state === 'skipped');
-  if (steps.some(isUnused)) await dropPieces(trx, id);
+/** Drops the pieces of an operation that will not run. */
+async function dropUnusedPieces(workflow: LockedWorkflow): Promise<void> {
+  if (workflow.steps.some(({ hasPieces, state }) => hasPieces && state === 'skipped')) await dropPieces(workflow);
 }
 
 /** Makes the next operation ready, holds it, or finishes the workflow. */
@@ -139,12 +138,12 @@ async function stop(workflow: LockedWorkflow): Promise<void> {
     running.map(({ id }) => id),
   );
   // The operation may have been divided while this waited for the lock.
-  await dropPieces(workflow.trx, workflow.id);
+  await dropPieces(workflow);
 }
 
 async function tryAgain(workflow: LockedWorkflow): Promise<void> {
   await prepareRetry(workflow);
-  await dropPieces(workflow.trx, workflow.id);
+  await dropPieces(workflow);
   applyConditions(workflow);
   workflow.move('RUNNING');
   scheduleNext(workflow);

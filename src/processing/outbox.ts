@@ -16,10 +16,12 @@ const ASSIGNED_AT_ONCE = 1000;
 export interface ReadyOperation {
   operationId: number;
   operation: string;
+  /** The settings from the workflow definition. */
+  configuration: Readonly<Record<string, string>>;
 }
 
 /** A delivery of an operation to the queue. */
-export interface Delivery extends ReadyOperation {
+export interface Delivery extends Omit<ReadyOperation, 'configuration'> {
   lane: string;
   /** Counts the deliveries of this operation; makes the job's identifier unique. */
   delivery: number;
@@ -43,7 +45,7 @@ export async function assignLanes(
 ): Promise<void> {
   for (;;) {
     const { rows } = await sql<ReadyOperation>`
-      SELECT id AS "operationId", operation FROM workflow_operations
+      SELECT id AS "operationId", operation, configuration FROM workflow_operations
       WHERE state = 'ready' AND lane IS NULL LIMIT ${ASSIGNED_AT_ONCE}`.execute(database);
     if (rows.length === 0) return;
     const lanes = await choose(rows);
@@ -86,13 +88,16 @@ export async function takeDeliveries(
   return rows.sort((a, b) => a.place - b.place).map(({ place: _, ...delivery }) => delivery);
 }
 
-/** Gives postponed operations that are due their earlier places: otherwise they would wait behind later ones. */
+/**
+ * Gives postponed operations that are due their earlier places: otherwise they would wait behind later ones. Pieces keep
+ * theirs, by which recordings take turns.
+ */
 async function returnToPlaces(database: Database, lanes: readonly string[]): Promise<void> {
   await sql`
     UPDATE workflow_operations o SET ready_at = greatest(o.ready_at, o.not_before), not_before = '-infinity'
     FROM (
       SELECT id FROM workflow_operations
-      WHERE state = 'ready' AND delivered_at IS NULL AND lane = ANY(${lanes}::text[])
+      WHERE state = 'ready' AND delivered_at IS NULL AND lane = ANY(${lanes}::text[]) AND parent_id IS NULL
         AND not_before > '-infinity' AND not_before <= now()
       FOR UPDATE SKIP LOCKED
     ) due

@@ -59,14 +59,16 @@ async function insertPieces(trx: Transaction, parent: Step, pieces: readonly obj
 
 /**
  * Makes as many pieces ready as there are workers, so that a long recording keeps all of them busy, but delays the
- * operations of others by one piece only.
+ * operations of others by one piece only. Their places are those of this moment: otherwise pieces of the recording that
+ * was divided first would go before those of all others.
  *
  * @param finished a piece that is about to end
  * @returns true if any became ready
  */
 async function readyPieces(trx: Transaction, parentId: number, finished = 0): Promise<boolean> {
   const { rows } = await sql`
-    UPDATE workflow_operations SET state = 'ready', ready_at = now(), delivered_at = NULL WHERE id IN (
+    UPDATE workflow_operations SET state = 'ready', ready_at = now(), not_before = now(), delivered_at = NULL
+    WHERE id IN (
       SELECT id FROM workflow_operations WHERE parent_id = ${parentId} AND state IN ('waiting', 'paused')
       ORDER BY position LIMIT greatest(0, greatest(1, ${aliveWorkers}) - (SELECT count(*) FROM workflow_operations
         WHERE parent_id = ${parentId} AND state IN ('ready', 'running') AND id <> ${finished}))
@@ -108,15 +110,16 @@ async function countPieces(
 }
 
 /** Deletes the pieces of a workflow and releases their results; workers that run one stop. */
-export async function dropPieces(trx: Transaction, workflowId: number): Promise<void> {
+export async function dropPieces({ trx, id, eventId }: LockedWorkflow): Promise<void> {
   await sql`
     WITH dropped AS (
-      DELETE FROM workflow_operations WHERE workflow_id = ${workflowId} AND parent_id IS NOT NULL RETURNING id, state
+      DELETE FROM workflow_operations WHERE workflow_id = ${id} AND parent_id IS NOT NULL RETURNING id, state
     )
     SELECT pg_notify(${TAKEN_CHANNEL}, id::text) FROM dropped WHERE state = 'running'`.execute(trx);
   const results = await trx
     .deleteFrom('publication_elements')
-    .where('workflow_id', '=', workflowId)
+    .where('event_id', '=', eventId)
+    .where('workflow_id', '=', id)
     .where('kind', '=', 'piece')
     .returning('object_key')
     .execute();

@@ -4,6 +4,7 @@ import { pausedRecordings, queuedRecordings } from '#pages/operator/dashboard/wo
 import { advance } from '#processing/advance-workflow.ts';
 import { ClaimLost } from '#processing/locked-workflow.ts';
 import { type Claim, claimOperation, endClaim, recoverLostOperations } from '#processing/operation-claims.ts';
+import { takeDeliveries } from '#processing/outbox.ts';
 import type { Control, Ending } from '#processing/workflow-change.ts';
 import { operations } from '#workers/operations/all-operations.ts';
 import { encodeWith } from '#workers/operations/encode.ts';
@@ -146,6 +147,30 @@ describe('a divided operation', () => {
     expect(await states()).toEqual(['paused', 'waiting']);
     await control(workflowId, { kind: 'resumed', by: 'ada' });
     expect(await states()).toEqual(['ready', 'waiting']);
+  });
+
+  test('keeps what its pieces have done when its settings change while it is paused', async () => {
+    const { ready, states, pieceStates, workflowId } = await divided({ pieces: [{ part: 1 }] });
+    const running = await take((await ready())[0] ?? 0);
+    await control(workflowId, { kind: 'paused', by: 'ada' });
+    await end(running, { kind: 'succeeded' });
+    await control(workflowId, { kind: 'configured', by: 'ada', configuration: { other: 'setting' } });
+    expect([await states(), await pieceStates()]).toEqual([['paused', 'waiting'], ['succeeded']]);
+  });
+
+  test('takes turns with others, even when more pieces are ready than the queue takes', async () => {
+    await database.deleteFrom('workflow_operations').execute();
+    const pieces = Array.from({ length: 9 }, (_, part) => ({ part }));
+    const first = await divided({ workers: 6, pieces });
+    const second = await divided({ workers: 6, pieces });
+    const takePieces = async () =>
+      (await takeDeliveries(database, ['pieces'], 8)).map(({ operationId }) => operationId);
+    const delivered = await takePieces();
+    expect(delivered).toHaveLength(8);
+    const waiting = (await second.ready()).filter((id) => !delivered.includes(id));
+    await end(await take(delivered[0] ?? 0), { kind: 'succeeded' });
+    expect(await first.ready()).toHaveLength(6);
+    expect(await takePieces()).toEqual(waiting.slice(0, 1));
   });
 
   test('is stopped with its pieces even when it is divided while the stop waits', async () => {
