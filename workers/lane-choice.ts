@@ -12,24 +12,24 @@ export type LaneChoice = (ready: readonly ReadyOperation[]) => Promise<ReadonlyM
 
 /**
  * Returns how many operations of a lane a worker runs concurrently: in the long lane half as many, but at least one. One
- * piece keeps all processors busy.
+ * piece keeps all processors busy, and one copy a disk.
  */
 export function slotsOf(lane: Lane, concurrency: number): number {
-  if (lane === 'pieces') return 1;
+  if (lane === 'pieces' || lane === 'copies') return 1;
   return lane === 'long' ? Math.max(1, Math.floor(concurrency / 2)) : concurrency;
 }
 
-/** Chooses by the operation and, if it asks for that, by the inspected tracks of the event. */
+/** Chooses by the operation and, if it asks for that, by its settings and the inspected tracks of the event. */
 export function createLaneChoice(database: Database, operations: ReadonlyMap<string, Operation>): LaneChoice {
   return async (ready) => {
-    const sized = ready.filter(({ operation }) => operations.get(operation)?.isLong);
+    const sized = ready.filter(({ operation }) => operations.get(operation)?.laneFor);
     const ids = sized.map(({ operationId }) => operationId);
     const tracks = await inspectedTracks(database, ids);
     return new Map(
-      ready.map(({ operationId, operation: name }) => {
+      ready.map(({ operationId, operation: name, configuration }) => {
         const operation = operations.get(name);
-        const long = operation?.isLong?.(tracks.get(operationId) ?? []);
-        return [operationId, long ? 'long' : (operation?.lane ?? 'light')];
+        const chosen = operation?.laneFor?.(configuration, tracks.get(operationId) ?? []);
+        return [operationId, chosen ?? operation?.lane ?? 'light'];
       }),
     );
   };

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { LANES } from '#platform/queue/work-queue.ts';
 import { FolderStorage } from '#platform/storage/folder.ts';
@@ -250,8 +251,16 @@ describe('lanes', () => {
       ['heavy', 'preview', 1_000_000],
       ['light', 'inspect', 1_000_000],
       ['light', 'unknown'],
+      ['copies', 'encode', 1_000_000],
     ];
     for (const [, operation, ...frameCounts] of cases) await ready(operation, ...frameCounts);
+    const copying = sql<string>`'{"renditions": "copy"}'::jsonb`;
+    const last = db.database.selectFrom('workflow_operations').select((eb) => eb.fn.max('id').as('id'));
+    await db.database
+      .updateTable('workflow_operations')
+      .set({ configuration: copying })
+      .where('id', '=', last)
+      .execute();
     cases.push(['heavy', 'encode']);
     const divisible = await ready('encode', 1_000_000);
     await db.database
@@ -267,7 +276,7 @@ describe('lanes', () => {
 
   test('long ones get a slot, and more on larger workers, beside those of the others', () => {
     expect([1, 2, 8].map((n) => slotsOf('long', n))).toEqual([1, 1, 4]);
-    expect([slotsOf('heavy', 2), slotsOf('pieces', 8)]).toEqual([2, 1]);
+    expect([slotsOf('heavy', 2), slotsOf('pieces', 8), slotsOf('copies', 8)]).toEqual([2, 1, 1]);
   });
 });
 

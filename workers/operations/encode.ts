@@ -45,7 +45,11 @@ export function encodeWith(limits?: PieceLimits): Operation {
   return {
     name: 'encode',
     lane: 'heavy',
-    isLong: (tracks) => tracks.some((track) => isLongWork(track) && whyIndivisible(track) !== undefined),
+    laneFor: ({ renditions }, tracks) => {
+      // Viewers wait for it, and must not wait for hours of encoding.
+      if (renditions === 'copy') return 'copies';
+      return tracks.some((track) => isLongWork(track) && whyIndivisible(track) !== undefined) ? 'long' : 'heavy';
+    },
     runPiece: encodeStretch,
     async run(context) {
       const { database, eventId } = context;

@@ -2,6 +2,7 @@ import type { OperationSettings } from '#platform/config/config.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
 import type { MediaTools } from '#platform/media/tools/locate-tools.ts';
 import type { Inspected } from '#platform/media/workload.ts';
+import type { Lane } from '#platform/queue/work-queue.ts';
 import type { Logger } from '#platform/telemetry/log.ts';
 
 /** The tools, services and settings of one run. Everything an operation starts must stop when `signal` aborts. */
@@ -58,8 +59,8 @@ export interface Operation {
   readonly publishes?: boolean;
   /** `heavy` operations use a processor for minutes; they never delay `light` ones. */
   readonly lane: 'light' | 'heavy';
-  /** Returns true if these recordings take so long that other operations of the lane must not wait for them. */
-  isLong?(tracks: readonly Inspected[]): boolean;
+  /** Returns the lane where it depends on the settings in the workflow definition and the inspected tracks. */
+  laneFor?(configuration: OperationContext['configuration'], tracks: readonly Inspected[]): Lane;
   /**
    * Does the work without changing a row, and returns the function that writes the result. It may divide the
    * work instead; it then runs again, and finds what the pieces have written.

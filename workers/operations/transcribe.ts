@@ -57,7 +57,7 @@ export function transcribeWith(lengths: PartLengths = PART_LENGTHS): Operation {
     name: TRANSCRIBE,
     lane: 'heavy',
     // It waits for another server for minutes.
-    isLong: () => true,
+    laneFor: () => 'long',
     async run(context) {
       const { database, eventId, log, site } = context;
       const settings = settingsOf(context);

@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 
-/** Operations that take minutes or hours of CPU time have separate queues. */
-export const LANES = ['light', 'heavy', 'pieces', 'long'] as const;
+/** Operations that read a whole file, or take minutes or hours of CPU time, have separate queues. */
+export const LANES = ['light', 'copies', 'heavy', 'pieces', 'long'] as const;
 export type Lane = (typeof LANES)[number];
 
 /** The data of a job: identifiers only, never state. */

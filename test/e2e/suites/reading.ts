@@ -121,7 +121,7 @@ export const reading: Suite = (product) => {
     expect(asset.status).toBe(200);
     expect(asset.headers.get('Content-Type')).toMatch(/javascript/);
     const { queues } = await admin.json<{ queues: { name: string }[] }>('/admin/queues/api/queues');
-    expect(queues.map(({ name }) => name)).toEqual(['light', 'heavy', 'pieces', 'long']);
+    expect(queues.map(({ name }) => name)).toEqual(['light', 'copies', 'heavy', 'pieces', 'long']);
     expect((await fetch(`${server.url}/admin/queues/`)).status).toBe(401);
   });
 
