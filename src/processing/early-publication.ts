@@ -9,10 +9,15 @@ import { compileCondition } from './workflow-definition.ts';
  * decided since not to publish, or to have a review first. The files are published when the workflow publishes again.
  */
 export async function withdrawUnwanted(workflow: LockedWorkflow): Promise<void> {
-  const published = workflow.steps.filter(({ operation, state }) => operation === 'publish' && state === 'succeeded');
-  const complete = published.filter((step) => !isEarly(step)).map(channelOf);
-  const unwanted = published.filter(
-    (step) => isEarly(step) && step.condition && !compileCondition(step.condition).test(workflow.configuration),
+  const publishing = workflow.steps.filter(({ operation }) => operation === 'publish');
+  const complete = publishing.filter((step) => !isEarly(step) && step.state === 'succeeded').map(channelOf);
+  // After a retry from the start, it may wait again, and what it published is still there.
+  const unwanted = publishing.filter(
+    (step) =>
+      isEarly(step) &&
+      step.state !== 'skipped' &&
+      step.condition &&
+      !compileCondition(step.condition).test(workflow.configuration),
   );
   for (const channel of new Set(unwanted.map(channelOf))) {
     if (complete.includes(channel)) continue;

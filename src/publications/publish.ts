@@ -29,6 +29,24 @@ export async function hasMediaFor(database: Queryable, eventId: string, channel:
   return media !== undefined;
 }
 
+/**
+ * Returns true if a workflow has prepared media that it may publish before everything exists: nothing internal is
+ * published, and nothing on the channel that another workflow or an import has published.
+ */
+export async function hasMediaForEarly(
+  database: Queryable,
+  { eventId, channel, workflowId }: { eventId: string; channel: string; workflowId: number },
+): Promise<boolean> {
+  const prepared = await preparedElements(database, eventId, workflowId);
+  if (!prepared.some(({ kind }) => kind === 'media')) return false;
+  const publications = database.selectFrom('publications').select(['id', 'channel']).where('event_id', '=', eventId);
+  for (const { id, channel: other } of await publications.execute()) {
+    if (other === INTERNAL_CHANNEL) return false;
+    if (other === channel && (await hasMediaOfOthers(database, { publicationId: id, workflowId }))) return false;
+  }
+  return true;
+}
+
 export interface PublishRequest {
   eventId: string;
   channel: string;
@@ -68,10 +86,8 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     .where('id', '=', sql<string>`ANY(${prepared.map((element) => element.id)}::uuid[])`)
     .execute();
   await addCatalog(trx, id, request);
-  await recordPublished(trx, id, request, {
-    ...(earlyOf !== undefined && { partial: true }),
-    ...(gained && { completed: true }),
-  });
+  const more = earlyOf !== undefined ? ({ partial: true } as const) : gained && ({ completed: true } as const);
+  await recordPublished(trx, id, request, more || {});
 }
 
 /** Captions to be added to a publication, in a stored file. */
@@ -168,12 +184,21 @@ export async function withdrawPublication(
 ): Promise<void> {
   const id = await lockPublication(trx, eventId, channel);
   if (id === undefined) return;
-  const others = trx.selectFrom('publication_elements').select('id').where('publication_id', '=', id);
-  const isOther = sql<boolean>`kind = 'media' AND workflow_id IS DISTINCT FROM ${workflowId}`;
-  if (await others.where(isOther).limit(1).executeTakeFirst()) return;
+  if (await hasMediaOfOthers(trx, { publicationId: id, workflowId })) return;
   await endPublication(trx, eventId, id);
   const data = { publication: id, channel };
   await recordChanges(trx, [{ kind: 'publication.retracted', eventId, data }]);
+}
+
+/** Returns true if a publication has media that another workflow has made, or an import. */
+async function hasMediaOfOthers(
+  database: Queryable,
+  { publicationId, workflowId }: { publicationId: string; workflowId: number },
+): Promise<boolean> {
+  const elements = database.selectFrom('publication_elements').select('id').where('publication_id', '=', publicationId);
+  // Negative for those that an operation has replaced since.
+  const isOther = sql<boolean>`kind = 'media' AND abs(workflow_id) IS DISTINCT FROM ${workflowId}`;
+  return (await elements.where(isOther).limit(1).executeTakeFirst()) !== undefined;
 }
 
 async function endInternal(trx: Transaction, eventId: string): Promise<void> {
@@ -198,7 +223,7 @@ async function endPublication(trx: Transaction, eventId: string, id: string): Pr
 }
 
 /** @param workflowId only those of this workflow; undefined for all */
-function preparedElements(trx: Transaction, eventId: string, workflowId?: number) {
+function preparedElements(trx: Queryable, eventId: string, workflowId?: number) {
   const prepared = trx
     .selectFrom('publication_elements')
     .select(['id', 'kind', 'flavor', 'filename', 'workflow_id'])

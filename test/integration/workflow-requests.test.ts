@@ -10,6 +10,7 @@ import { startWorkflow } from '#processing/start-workflow.ts';
 import type { Ending } from '#processing/workflow-change.ts';
 import { WORKFLOW_MOVES } from '#processing/workflow-states.ts';
 import { channelsOf } from '#publications/publish.ts';
+import { replacePrepared } from '#workers/operations/prepared-elements.ts';
 import { ownApp } from '../support/app.ts';
 import { field, file, form } from '../support/form.ts';
 import { readPage } from '../support/lists.ts';
@@ -150,6 +151,24 @@ describe('an early publication', () => {
     await work('failed');
     await put({ ...unwanted, state: 'retry' });
     expect(await channels()).toBe('');
+  });
+
+  test('is withdrawn when it is no longer wanted after a retry from the start, or when its media were replaced', async () => {
+    const retried = await publishedEarly();
+    await retried.work('failed');
+    await database
+      .updateTable('events')
+      .set({ tracks_changed_at: new Date() })
+      .where('id', '=', retried.event)
+      .execute();
+    await retried.put({ state: 'retry' });
+    const replaced = await publishedEarly();
+    const run = { eventId: replaced.event, workflowId: replaced.id };
+    await database.transaction().execute((trx) => replacePrepared(trx, run, 'media', []));
+    for (const { put, channels } of [retried, replaced]) {
+      await put(unwanted);
+      expect(await channels()).toBe('');
+    }
   });
 
   test('stays as long as it is wanted, once it is complete, and what others have published stays', async () => {

@@ -129,8 +129,9 @@ export interface PreparedElement extends Omit<ElementFacts, 'id'> {
 
 /**
  * Writes the elements that an operation prepared, replaces those of an earlier run that are not yet published, and
- * releases their objects. The next publication replaces media of an earlier run that are published already. Captions and
- * chapters are attachments too, but prepared by another operation than images.
+ * releases their objects. The next publication replaces media of an earlier run that are published already: the number of
+ * their workflow becomes negative. Captions and chapters are attachments too, but prepared by another operation than
+ * images.
  *
  * @param options.keeps the earlier elements that belong to the same result
  */
@@ -156,7 +157,7 @@ export async function replacePrepared(
   if (what === 'media') {
     await trx
       .updateTable('publication_elements')
-      .set({ workflow_id: null })
+      .set({ workflow_id: -workflowId })
       .where('event_id', '=', eventId)
       .where('workflow_id', '=', workflowId)
       .where('publication_id', 'is not', null)

@@ -4,16 +4,16 @@ import { episodeValues } from '#catalogue/events/event-columns.ts';
 import { dublinCore } from '#metadata/dublincore.ts';
 import { EPISODE } from '#metadata/episode-fields.ts';
 import type { Database, Transaction } from '#platform/database/kysely.ts';
-import { DEFAULT_CHANNEL, INTERNAL_CHANNEL } from '#publications/publication.ts';
+import { DEFAULT_CHANNEL } from '#publications/publication.ts';
 import {
   channelsOf,
   hasMediaFor,
+  hasMediaForEarly,
   publishElements,
   republishCatalog,
   retractPublications,
 } from '#publications/publish.ts';
 import type { Operation, StoredFile } from './operation.ts';
-import { renditionsOf } from './prepared-elements.ts';
 
 const FILENAME = 'dublincore.xml';
 
@@ -35,8 +35,8 @@ async function requireVersion(trx: Transaction, eventId: string, version: number
 /**
  * Publishes the elements that earlier operations prepared on `channel`, with the event's current catalog. If nothing
  * new is prepared, updates the catalog of the existing publication. An event without media is not published. With
- * `early: true`, the workflow will publish again, with more renditions or previews; until then, what is published already
- * stays.
+ * `early: true`, the workflow will publish again, with more renditions or previews; until then, what others have
+ * published stays.
  */
 export const publish: Operation = {
   name: 'publish',
@@ -45,16 +45,11 @@ export const publish: Operation = {
   async run({ eventId, workflowId, configuration, database, folder, log, store }) {
     const channel = configuration.channel || DEFAULT_CHANNEL;
     const isPartial = configuration.early === 'true';
-    const channels = isPartial ? await channelsOf(database, eventId) : [];
-    if (channels.includes(channel) || channels.includes(INTERNAL_CHANNEL)) {
-      log.info({ channel }, 'what is published stays until everything exists');
-      return async () => undefined;
-    }
     const hasMedia = isPartial
-      ? (await renditionsOf(database, { eventId, workflowId })).size > 0
+      ? await hasMediaForEarly(database, { eventId, channel, workflowId })
       : await hasMediaFor(database, eventId, channel);
     if (!hasMedia) {
-      log.info({ channel }, 'the event has no media to publish');
+      log.info({ channel }, isPartial ? 'there is nothing to publish early' : 'the event has no media to publish');
       return async () => undefined;
     }
     const { path, version } = await writeCatalog(database, eventId, folder);
