@@ -151,6 +151,31 @@ describe('a delivery', () => {
   it.each([
     ['mp4', 'libx264'],
     ['mkv', 'mpeg4'],
+  ])('continues its sound with silence, beside the pictures, where it ends early: %s', async (container, codec) => {
+    const audio = ['-c:a', 'aac', '-af', 'atrim=end=3'];
+    const video = ['-c:v', codec, '-g', '20'];
+    const source = await markedClip({ name: `mute.${container}`, seconds: 30, rate: 10, video, audio });
+    const { target, plan } = await delivered(source);
+    expect([plan?.video?.copy, plan?.audio?.copy]).toEqual([codec === 'libx264', false]);
+    const show = ['-show_entries', 'packet=codec_type,pts_time,pos', '-of', 'csv=p=0'];
+    const { output } = await runTool(tools.ffprobe, ['-v', 'error', ...show, target], { timeLimitMs: 60_000 });
+    const packets = output
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
+    const at = (type: string, time: number) => packets.find(([kind, pts]) => kind === type && Number(pts) >= time)?.[2];
+    for (const time of [1, 5, 12, 20, 27]) {
+      expect(Number(at('audio', time))).toBeLessThan(Number(at('video', time + 2.5)));
+      expect(Number(at('video', time))).toBeLessThan(Number(at('audio', time + 2.5)));
+    }
+    expect((await probe(tools, target)).spans.audio.end).toBeCloseTo(30, 0);
+    expect((await markedSound(target)).map(({ second }) => second)).toEqual([0, 1, 2, Number.NEGATIVE_INFINITY]);
+  });
+
+  it.each([
+    ['mp4', 'libx264'],
+    ['mkv', 'mpeg4'],
   ])('shows its last picture until the sound ends: %s', async (container, codec) => {
     const video = ['-c:v', codec];
     const path = await markedClip({ name: `slide.${container}`, seconds: 8, only: 'lt(t,3)', video });

@@ -19,6 +19,11 @@ export interface StreamPlan {
   /** The maximum bit rate of the encoder, in bits per second averaged over seconds; null for a copied stream. */
   bitRate: number | null;
   options: string[];
+  /**
+   * True for sound that silence continues. It must be read apart from the pictures: its end is otherwise known only when
+   * all of the file has been read, and the silence is written behind all pictures.
+   */
+  isContinued?: boolean;
 }
 
 /** The facts of a recording that determine its plan. */
@@ -162,13 +167,22 @@ function round(rate: number): number {
   return Math.round(rate * 1000) / 1000;
 }
 
-/** Plans the sound of a rendition. @param treatment.bitRate bits per second of encoded sound */
-export function planSound(audio: AudioStream, treatment: Treatment & { bitRate?: number }): StreamPlan {
+/**
+ * Plans the sound of a rendition.
+ *
+ * @param treatment.bitRate bits per second of encoded sound
+ * @param treatment.silenceEnd the end of the silence that continues it, in seconds
+ */
+export function planSound(
+  audio: AudioStream,
+  treatment: Treatment & { bitRate?: number; silenceEnd?: number | undefined },
+): StreamPlan {
   const { index, channels } = audio;
-  const { canCopy, demuxer, cut } = treatment;
+  const { canCopy, demuxer, cut, silenceEnd } = treatment;
   const timed = TIMED.includes(demuxer) || demuxer === 'aac';
   const known = audio.codec === 'aac' && AAC_PROFILES.includes(audio.profile ?? '');
-  if (canCopy && timed && known && channels <= 2) {
+  const isContinued = silenceEnd !== undefined;
+  if (canCopy && timed && known && channels <= 2 && !isContinued) {
     // Transport streams and raw AAC repeat a header in each packet.
     return { index, copy: true, bitRate: null, options: ['-c:a', 'copy', '-bsf:a', 'aac_adtstoasc'] };
   }
@@ -176,10 +190,11 @@ export function planSound(audio: AudioStream, treatment: Treatment & { bitRate?:
   // No layout of more than eight channels can be mixed down, so the first two are used.
   const mix = channels > 8 ? ['pan=stereo|c0=c0|c1=c1'] : [];
   const gapless = 'async=1:first_pts=0';
-  const kept = cut ? [`aresample=${rate}:${gapless}`, ...cutSound(cut.parts, rate)] : [`aresample=${gapless}`];
-  const filters = [...mix, ...kept];
+  const silence = isContinued ? [`apad=whole_len=${Math.round(silenceEnd * rate)}`] : [];
+  const counted = [`aresample=${rate}:${gapless}`, ...silence, ...(cut ? cutSound(cut.parts, rate) : [])];
+  const filters = [...mix, ...(cut || isContinued ? counted : [`aresample=${gapless}`])];
   const bitRate = treatment.bitRate ?? (channels === 1 ? 96_000 : 160_000);
   const target = ['-ac', channels === 1 ? '1' : '2', '-b:a', String(bitRate)];
   const options = ['-c:a', 'aac', ...target, '-ar', String(rate), '-af', filters.join(',')];
-  return { index, copy: false, bitRate, options };
+  return { index, copy: false, bitRate, options, isContinued };
 }

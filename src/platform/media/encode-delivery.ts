@@ -178,7 +178,8 @@ async function runPlan(
   const paced = streams.slice(0, 1).map(pace);
   const decoder = info.video ? ['-threads', String(threadsFor(info.video))] : [];
   const input = recordingInput(info.recording, [...decoder, ...readingLimit(options.parts)]);
-  const args = ffmpegArguments(input, [...files, ...paced]);
+  const inputs = streams.some(({ isContinued }) => isContinued) ? [input, input] : [input];
+  const args = ffmpegArguments(inputs, [...files, ...paced]);
   await watched({ path: options.folder, maxBytes: largestResult(info, streams) }, options.signal, (signal) =>
     runTool(tools.ffmpeg, args, {
       signal,
@@ -214,7 +215,7 @@ function outputOf(
   return {
     target: pathOf(rendition, folder),
     options: [
-      ...streams.flatMap(({ index }) => ['-map', `0:${index}`]),
+      ...streams.flatMap(({ index, isContinued }) => ['-map', `${isContinued ? 1 : 0}:${index}`]),
       ...streams.flatMap((stream) => stream.options),
       ...['-max_muxing_queue_size', '4096', ...fragments, ...start, '-f', format],
     ],

@@ -8,7 +8,7 @@ import {
   type VideoQuality,
 } from './delivery-plan.ts';
 import { fitInto, type Size } from './ffmpeg-command.ts';
-import { beginsLate, picturesEndEarly } from './stream-spans.ts';
+import { beginsLate, picturesEndEarly, silenceEnd } from './stream-spans.ts';
 import type { VideoStream } from './streams.ts';
 
 /** The heights that a site or a client may choose, in pixels of the shorter side of the picture. */
@@ -79,7 +79,8 @@ export function planLadder(
   const how = { canCopy, demuxer: info.recording.demuxer, cut };
   if (video) {
     // Players ignore that the sound of a stream begins later than the pictures. The encoder begins with silence.
-    const sound = audio && planSound(audio, { ...how, canCopy: canCopy && !beginsLate(spans?.audio) });
+    const treatment = { ...how, canCopy: canCopy && !beginsLate(spans?.audio), silenceEnd: silenceEnd(info) };
+    const sound = audio && planSound(audio, treatment);
     const renditions = sizesOf(video, heights).map((size, rank) => ({
       ...{ rank, size },
       video: planVideo(video, quality, size, {

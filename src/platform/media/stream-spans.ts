@@ -23,7 +23,7 @@ interface Played {
 
 /** In seconds. Less is not noticed between pictures and sound. */
 const LATE_SECONDS = 0.05;
-/** In seconds. Players play this much sound behind the last picture, whatever an index says. */
+/** In seconds. Players play as much of one stream behind the end of the other, whatever an index says. */
 const EARLY_SECONDS = 2;
 const CLOCK = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/;
 
@@ -47,4 +47,14 @@ export function beginsLate(span: Span | undefined, from = 0): boolean {
 export function picturesEndEarly({ video, audio, spans }: Played): boolean {
   const [pictures, sound] = [spans?.video.end, spans?.audio.end];
   return Boolean(video && audio && pictures && sound && sound - pictures > EARLY_SECONDS);
+}
+
+/**
+ * Returns when silence must end that continues the sound, in seconds: with the pictures, if they last much longer. Where
+ * one of their tracks ends, players of streams stop. Undefined if the sound needs none.
+ */
+export function silenceEnd({ video, audio, spans }: Played): number | undefined {
+  const pictures = spans?.video.end ?? 0;
+  const sound = spans?.audio.end ?? pictures;
+  return video && audio && pictures - sound > EARLY_SECONDS ? pictures : undefined;
 }
