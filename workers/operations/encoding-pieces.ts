@@ -125,13 +125,13 @@ export async function encodeStretch(context: OperationContext, piece: unknown): 
   const limits = { signal, timeLimitMs: encodingLimit(source), onProgress: context.progress };
   const files = await encodePiece(tools, { ...work, source }, stretch, { ...limits, folder });
   const elements: Insertable<PublicationElement>[] = [];
-  for (const { path, rank, start, packets } of files) {
+  for (const { path, rank, begin, packets } of files) {
     if (packets === 0) continue;
     const { objectKey: object_key, size, sha256 } = await store(path, MEDIATYPE);
     elements.push({
       ...{ id: randomUUID(), event_id: eventId, workflow_id: workflowId, track, kind: 'piece', flavor: 'piece/piece' },
       ...{ position: elements.length, filename: 'piece', mediatype: MEDIATYPE, object_key, size, sha256 },
-      properties: JSON.stringify({ piece: operationId, rank, start, packets }),
+      properties: JSON.stringify({ piece: operationId, rank, begin, packets }),
     });
   }
   return async (trx) => {

@@ -16,8 +16,8 @@ export interface PieceFile {
   path: string;
   /** The rank of the rendition; null for the sound. */
   rank: number | null;
-  /** The time of the first packet in the recording, in seconds. */
-  start: number;
+  /** The time of the recording, from its start, that is `OFFSET` in the file; in seconds. */
+  begin: number;
   packets: number;
 }
 
@@ -33,7 +33,7 @@ const READ_BEFORE = 2;
  * In seconds. Some containers have no times before 0, which the first pictures and the first sound may have.
  * Everything is later by this in the files of a piece.
  */
-const OFFSET = 10;
+export const OFFSET = 10;
 const HEADER_TIME_LIMIT_MS = 60_000;
 /** In NUT, comes before the first packet. */
 const SYNCPOINT = Buffer.from('4e4be4adeeca4569', 'hex');
@@ -78,8 +78,8 @@ export async function encodePiece(
   );
   return Promise.all(
     outputs.map(async ({ target, rank, begin }) => {
-      const { start, packets } = await measure(tools, target, options);
-      return { path: target, rank, start: begin + start, packets };
+      const packets = await countPackets(tools, target, options);
+      return { path: target, rank, begin, packets };
     }),
   );
 }
@@ -116,7 +116,6 @@ function timesOf({ from, to }: Stretch, source: PictureWork['source'], video: Vi
 
 interface PieceOutput extends Output {
   rank: number | null;
-  /** The time of the recording, from its start, at which the file begins. */
   begin: number;
 }
 
@@ -172,16 +171,13 @@ function text(seconds: number): string {
 }
 
 /** Counts the packets of a file of a piece. Tools cannot read one without any, as of a minute without a new picture. */
-async function measure(tools: MediaTools, path: string, { signal }: RunLimits) {
-  if (!(await hasPackets(path))) return { start: 0, packets: 0 };
-  const entries = ['-count_packets', '-show_entries', 'stream=nb_read_packets:format=start_time'];
+async function countPackets(tools: MediaTools, path: string, { signal }: RunLimits): Promise<number> {
+  if (!(await hasPackets(path))) return 0;
+  const entries = ['-count_packets', '-show_entries', 'stream=nb_read_packets'];
   const args = ['-v', 'error', '-protocol_whitelist', 'file', '-f', 'nut', ...entries, '-print_format', 'json', path];
   const { output } = await runTool(tools.ffprobe, args, { signal, timeLimitMs: HEADER_TIME_LIMIT_MS });
-  const { streams = [], format = {} } = JSON.parse(output.toString('utf8')) as {
-    streams?: { nb_read_packets?: string }[];
-    format?: { start_time?: string };
-  };
-  return { start: Number(format.start_time ?? OFFSET) - OFFSET, packets: Number(streams[0]?.nb_read_packets ?? 0) };
+  const { streams = [] } = JSON.parse(output.toString('utf8')) as { streams?: { nb_read_packets?: string }[] };
+  return Number(streams[0]?.nb_read_packets ?? 0);
 }
 
 async function hasPackets(path: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { indexFile } from '../fragment-index.ts';
 import type { MediaTools } from '../tools/locate-tools.ts';
 import { watched } from '../tools/output-watch.ts';
 import { type RunLimits, runTool } from '../tools/run-tool.ts';
-import type { PieceFile } from './encode-piece.ts';
+import { OFFSET, type PieceFile } from './encode-piece.ts';
 import { encodedLadder, type PictureWork } from './piece-plan.ts';
 
 /** The files of pieces do not give the same as one go; the recording must be encoded in one go. */
@@ -64,15 +64,18 @@ export async function joinPieces(
   return { ...ladder, renditions };
 }
 
-/** Writes a list for ffmpeg that places each file at its time. */
+/**
+ * Writes a list for ffmpeg that places each file at its time. Without `inpoint` and `-copyts`, ffmpeg would place the
+ * first packet of a file there, whose time it does not know if the file has fewer than eight pictures.
+ */
 async function listOf(files: readonly PieceFile[], path: string): Promise<Input> {
   const lines = files.map((file, i) => {
     const next = files[i + 1];
-    const duration = next ? [`duration ${(next.start - file.start).toFixed(6)}`] : [];
-    return [`file '${file.path.replaceAll("'", String.raw`'\''`)}'`, ...duration].join('\n');
+    const duration = next ? [`duration ${(next.begin - file.begin).toFixed(6)}`] : [];
+    return [`file '${file.path.replaceAll("'", String.raw`'\''`)}'`, 'inpoint 0', ...duration].join('\n');
   });
   await writeFile(path, `${lines.join('\n')}\n`);
-  const start = files[0]?.start ?? 0;
+  const offset = (files[0]?.begin ?? 0) - OFFSET;
   const guards = ['-protocol_whitelist', 'file', '-f', 'concat', '-safe', '0'];
-  return { path, options: ['-itsoffset', start.toFixed(6), ...guards] };
+  return { path, options: ['-copyts', '-itsoffset', offset.toFixed(6), ...guards] };
 }
