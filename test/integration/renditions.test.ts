@@ -52,15 +52,19 @@ describe('the renditions of a track', () => {
     }
   });
 
-  it('are encoded where a copy would have its key frames too far apart', async () => {
-    const video = { options: ['-g', '10000', '-keyint_min', '10000', '-sc_threshold', '0', '-preset', 'ultrafast'] };
-    const options: ClipOptions = { seconds: 12, video };
+  const EVERY_SECOND = ['-preset', 'ultrafast', '-sc_threshold', '0', '-g', '24', '-bf', '2'];
+  const NEVER = ['-preset', 'ultrafast', '-sc_threshold', '0', '-g', '10000', '-keyint_min', '10000'];
+  const gops = (isOpen: boolean) => [...EVERY_SECOND, '-x264-params', `b-adapt=0:open-gop=${Number(isOpen)}`];
+  it.each<[string, ClipOptions, ClipOptions]>([
+    ['its key frames too far apart', { seconds: 12, video: { options: NEVER } }, { seconds: 6 }],
+    ['pictures that refer across key frames', { video: { options: gops(true) } }, { video: { options: gops(false) } }],
+  ])('are encoded where a copy would have %s', async (_, options, difference) => {
     const copied = ({ renditions }: Delivery) => renditions.map((each) => each.video?.copy);
     expect(copied(await ladderOf(options))).toEqual([false]);
     const folder = await mkdtemp(join(clipFolder(), 'copy-'));
     const info = await probe(tools, await clip(options));
     expect(await deliverCopy(tools, info, { ...OPTIONS, settings: USUAL_LADDER, folder })).toBeUndefined();
-    expect(copied(await ladderOf({ ...options, seconds: 6 }))).toEqual([true]);
+    expect(copied(await ladderOf({ ...options, ...difference }))).toEqual([true]);
   });
 });
 

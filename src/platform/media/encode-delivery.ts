@@ -30,6 +30,9 @@ const LONGEST_FRAGMENT = { sound: 6, copied: 15 };
 /** An index has room for 65,535, and a recording may last longer than its header says. */
 const MOST_FRAGMENTS = 60_000;
 
+/** Facts that show whether a copy can be streamed. */
+type ReadFacts = Pick<PacketProgress, 'keyframeSeconds' | 'hiddenSeconds' | 'hasOpenGop'>;
+
 export interface DeliveryOptions extends RunLimits {
   settings: LadderSettings;
   /** The folder of the results, which has no other files. */
@@ -47,8 +50,8 @@ export interface Delivery extends Ladder {
 /**
  * Copies the streams of a recording to a file that browsers play, as the best rendition.
  *
- * @returns undefined if browsers cannot play them, if key frames are too far apart for streaming, or if the file hides
- *   pictures at its beginning, which players of streams would show
+ * @returns undefined if browsers cannot play them, if key frames are too far apart for streaming, if pictures refer across
+ *   key frames, or if the file hides pictures at its beginning, which players of streams would show
  * @throws {MediaFailure}
  */
 export async function deliverCopy(
@@ -60,16 +63,19 @@ export async function deliverCopy(
   const renditions = ladder.renditions.slice(0, 1);
   if (options.parts || !isCopied(renditions[0])) return undefined;
   try {
-    const { keyframeSeconds, hiddenSeconds } = await runPlan(tools, info, { ...ladder, renditions }, options);
+    const facts = await runPlan(tools, info, { ...ladder, renditions }, options);
     const delivery = deliveryOf({ ...ladder, renditions }, options.folder);
-    if (!info.video || (keyframeSeconds <= MAX_KEYFRAME_SECONDS && hiddenSeconds <= MAX_HIDDEN_SECONDS))
-      return delivery;
+    if (!info.video || canStream(facts)) return delivery;
     for (const { path } of delivery.renditions) await rm(path);
     return undefined;
   } catch (error) {
     if (!(error instanceof MediaFailure) || !error.permanent) throw error;
     return undefined;
   }
+}
+
+function canStream({ keyframeSeconds, hiddenSeconds, hasOpenGop }: ReadFacts): boolean {
+  return keyframeSeconds <= MAX_KEYFRAME_SECONDS && hiddenSeconds <= MAX_HIDDEN_SECONDS && !hasOpenGop;
 }
 
 /**
@@ -169,7 +175,7 @@ async function runPlan(
   info: MediaInfo,
   { format, renditions }: Ladder,
   options: DeliveryOptions,
-): Promise<Pick<PacketProgress, 'keyframeSeconds' | 'hiddenSeconds'>> {
+): Promise<ReadFacts> {
   const start = startOptions(info, options.parts);
   const files = renditions.map((rendition) => outputOf(rendition, format, options.folder, info.duration, start));
   const streams = renditions.flatMap(streamsOf);

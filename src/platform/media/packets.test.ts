@@ -39,6 +39,22 @@ describe('PacketProgress', () => {
     for (const text of output) progress.lines.add(text);
     expect(seen).toEqual(fractions);
   });
+
+  const line = (decoded: number, shown: number | undefined, flags: string) =>
+    `0,  ${decoded},  ${shown ?? -(2n ** 63n)},  1,  9, 0x1${flags}\n`;
+  const key = (decoded: number, shown?: number) => line(decoded, shown, '');
+  const other = (decoded: number, shown?: number) => line(decoded, shown, ', F=0x0');
+  it.each([
+    ['before the key frame that it follows', true, [key(0, 2), other(1, 3), key(2, 6), other(3, 5), other(4, 7)]],
+    ['before the key frame at the beginning', true, [key(0, 2), other(1, 1), other(2, 3)]],
+    ['only after it, though out of order', false, [key(0, 2), other(1, 5), other(2, 3), other(3, 4), key(4, 6)]],
+    ['at no known time', false, [key(0), other(1), key(2), other(3)]],
+    ['earlier, as the times start again with a key frame', false, [key(90, 92), other(91, 93), key(0, 2), other(1, 3)]],
+  ])('tells a picture that is shown %s', (_, expected, lines) => {
+    const progress = new PacketProgress({ duration: 0, packets: null }, () => undefined);
+    for (const text of ['#tb 0: 1/25\n', ...lines]) progress.lines.add(text);
+    expect(progress.hasOpenGop).toBe(expected);
+  });
 });
 
 describe('PacketTimeline', () => {

@@ -72,6 +72,7 @@ export class PacketProgress {
   #keyframe: number | undefined;
   #keyframeSeconds = 0;
   #earliest = 0;
+  #hasOpenGop = false;
 
   constructor({ duration, packets }: { duration: number; packets: number | null }, report: (fraction: number) => void) {
     let start: number | undefined;
@@ -84,6 +85,7 @@ export class PacketProgress {
       this.#earliest = Math.min(this.#earliest, shown);
       this.#keyframeSeconds = Math.max(this.#keyframeSeconds, shown - (this.#keyframe ?? shown));
       if (isKeyframe) this.#keyframe = shown;
+      else if (this.#keyframe !== undefined && shown < this.#keyframe) this.#hasOpenGop = true;
     });
   }
 
@@ -95,6 +97,14 @@ export class PacketProgress {
   /** The seconds by which the first packet comes before the start, as those that an edit list hides. */
   get hiddenSeconds(): number {
     return -this.#earliest;
+  }
+
+  /**
+   * True if a picture is shown before the key frame that it follows. It refers to earlier pictures, without which
+   * browsers stop at it, also at the beginning of a file.
+   */
+  get hasOpenGop(): boolean {
+    return this.#hasOpenGop;
   }
 }
 
