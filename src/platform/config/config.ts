@@ -164,9 +164,9 @@ function adminPassword({ ADMIN_PASSWORD }: Variables, reached: string | undefine
 function watchAccess({ WATCH_ACCESS, URL_SIGNING_SECRET }: Variables): WatchAccess {
   if (!URL_SIGNING_SECRET) return WATCH_ACCESS ?? 'page';
   if (!WATCH_ACCESS) return 'signed';
-  if (WATCH_ACCESS === 'strict') return WATCH_ACCESS;
+  if (WATCH_ACCESS !== 'link') return WATCH_ACCESS;
   throw new ConfigError(
-    `WATCH_ACCESS is "${WATCH_ACCESS}" while URL_SIGNING_SECRET is set; allowed is strict, or no WATCH_ACCESS to require signed addresses.`,
+    'WATCH_ACCESS is "link" while URL_SIGNING_SECRET is set; allowed is page or strict, or no WATCH_ACCESS to require signed addresses.',
   );
 }
 
