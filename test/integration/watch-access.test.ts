@@ -161,10 +161,11 @@ describe.each(['page', 'strict'] as const)('the pages of a recording with WATCH_
   test('in a frame link to a new tab instead of the sign-in page', async () => {
     const { page, embed } = await publish(app);
     for (const path of [page, embed]) {
-      const answer = await get(app, path, { ...BROWSER, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'iframe' });
+      const headers = { ...BROWSER, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'iframe' };
+      const answer = await get(app, `${path}?t=90`, headers);
       expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, null]);
       const text = await answer.text();
-      expect(text).toMatch(/<a href="..\/watch\/[-\w]+" target="_blank" rel="noopener">/);
+      expect(text).toMatch(/<a href="..\/watch\/[-\w]+\?t=90" target="_blank" rel="noopener">/);
       expect(text).not.toContain('Optics');
     }
   });
@@ -365,6 +366,15 @@ test('a page whose signed link has expired offers to sign in', async () => {
   const text = await answer.text();
   expect([answer.status, text]).toEqual([410, expect.stringContaining('Ask for a new link.')]);
   expect(text).toMatch(/<a href="[^"]*sign-in\?next=\/watch\/[-\w]+">Sign in<\/a>/);
+});
+
+test('with WATCH_ACCESS=page and a secret, a signed address opens the page of a protected recording', async () => {
+  const signing = await workerApp({ WATCH_ACCESS: 'page', URL_SIGNING_SECRET: 'secret' });
+  const { page, embed, file } = await publish(signing);
+  expect(await statuses(signing, [page, embed, sign(signing, page), sign(signing, embed)])).toEqual([
+    401, 401, 200, 200,
+  ]);
+  expect(await statuses(signing, [file, sign(signing, page, -1)])).toEqual([200, 410]);
 });
 
 test('with WATCH_ACCESS=link, everyone with the address may watch', async () => {

@@ -105,6 +105,48 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     expect(faults).toEqual([]);
   });
 
+  test('a quality that is chosen before the playlists are there is used', async () => {
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    const { promise: chosen, resolve } = Promise.withResolvers<void>();
+    await page.route('**/*.m3u8', async (route) => {
+      await chosen;
+      await route.continue();
+    });
+    await page.goto(watch.origin + lecture);
+    await openSettings(page);
+    await page.getByLabel('Quality').selectOption('360p');
+    resolve();
+    await play(page);
+    await played(page, 4);
+    expect(await heights(page)).toEqual([360, 360]);
+  });
+
+  test('a player that waits for the line shows and says so', async () => {
+    const page = await browser.newPage();
+    onTestFinished(() => page.close());
+    await page.clock.install();
+    await page.goto(watch.origin + lecture);
+    await play(page);
+    await played(page, 0.5);
+    const waiting = page.locator('[data-waiting]');
+    expect(await waiting.count()).toBe(0);
+    await page.route('**/publications/**', (route) => route.abort('connectionrefused'));
+    await page.evaluate(() => {
+      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
+      if (leader) leader.currentTime = 50;
+    });
+    await page.clock.fastForward(1000);
+    await waiting.waitFor();
+    await page.clock.fastForward(5000);
+    await page.getByRole('status').getByText('Loading').waitFor();
+    await page.unroute('**/publications/**');
+    await page.clock.fastForward(6000);
+    await played(page, 50.2);
+    await waiting.waitFor({ state: 'detached' });
+    expect(await page.getByRole('status').allTextContents()).not.toContain('Loading');
+  });
+
   test('before it is started, little is loaded ahead', async () => {
     const { page } = await open();
     const ahead = () => page.evaluate(() => [...document.querySelectorAll('video')].map((m) => m.buffered.end(0)));

@@ -8,6 +8,7 @@ import { findWatchableRecording } from '#publications/publication.queries.ts';
 import type { PublicationAddresses } from '#publications/publication-json.ts';
 import { admit, type Denial, type Grant, NO_READ_ACCESS, visitOf } from '#publications/watch-access.ts';
 import { type FileAddress, publicationLinks, relativeTo, rootFrom } from '../urls/relative-urls.ts';
+import { startTime } from './browser/start-time.js';
 import type { PublishedRecording } from './player-media.ts';
 
 export interface RecordingServices {
@@ -86,7 +87,8 @@ function titled(denial: Denial): PageRefusal {
  * other sites get neither cookies nor that page, so they link to the watch page in a new tab.
  */
 export function refusalHtml(c: Context, { title, sentence, signIn: text }: PageRefusal, publicationId: string): Html {
-  const path = `/watch/${publicationId}`;
+  const seconds = Math.floor(startTime(new URL(c.req.url)) ?? 0);
+  const path = `/watch/${publicationId}${seconds > 0 ? `?t=${seconds}` : ''}`;
   const signIn = html`<a href="${relativeTo(c, '/sign-in')}?next=${path}">${text}</a>`;
   const newTab = html`<a href="${relativeTo(c, path)}" target="_blank" rel="noopener">Open the recording in a new tab</a>`;
   return html`<main>

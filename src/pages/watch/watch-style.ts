@@ -23,7 +23,7 @@ ul small { color: var(--faint); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .unseen { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
-.player { --accent: #6cb2ff; position: relative; background: #0b0d10; color: #fff; }
+.player { --accent: #6cb2ff; position: relative; background: #0b0d10; color: #fff; forced-color-adjust: none; }
 .screens { position: relative; isolation: isolate; display: flex; align-items: center; justify-content: center; gap: 3px; max-width: 120rem; margin: 0 auto; cursor: pointer; }
 .screens video { flex: 1 1 0; width: 0; min-width: 0; height: auto; max-height: max(100vh - 11rem, 60vh); background: #000; object-fit: contain; display: block; }
 .screens img { display: block; width: 100%; max-width: 62rem; height: clamp(8rem, 26vh, 16rem); object-fit: fill; }
@@ -36,6 +36,9 @@ ul small { color: var(--faint); }
 .start { position: absolute; z-index: 2; inset: calc(50% - 2.4rem) auto auto calc(50% - 2.4rem); width: 4.8rem; height: 4.8rem; border-radius: 50%; background: #000a; box-shadow: 0 0 0 2px #fff8; }
 .start:hover { background: #000d; }
 .start svg { width: 3.2rem; height: 3.2rem; }
+.player[data-waiting] .screens::after { content: ""; position: absolute; z-index: 2; inset: calc(50% - 1.6rem) auto auto calc(50% - 1.6rem); width: 3.2rem; height: 3.2rem; border: .3rem solid #fff5; border-top-color: #fff; border-radius: 50%; animation: turn 1s linear infinite; pointer-events: none; }
+@keyframes turn { to { transform: rotate(1turn); } }
+@media (prefers-reduced-motion: reduce) { .player[data-waiting] .screens::after { animation-duration: 4s; } }
 .cues { position: absolute; z-index: 1; inset: auto 0 0; padding: .6rem .75rem; text-align: center; pointer-events: none; font-size: clamp(.95rem, .5rem + 1.6vw, 1.9rem); line-height: 1.35; }
 .cues p { margin: .15rem 0 0; }
 .cues span { padding: .1em .4em; border-radius: .2em; background: #000c; white-space: pre-line; -webkit-box-decoration-break: clone; box-decoration-break: clone; }

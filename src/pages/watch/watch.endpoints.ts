@@ -44,11 +44,11 @@ function recordingPage(
     html`${playerScripts(root)}
 ${player ? playerHtml(player, links) : ''}
 <main>
-${recording.series_title ? html`<p class="series">${recording.series_title}</p>` : ''}
-<h1>${title}</h1>
-<p class="facts">${facts.filter((fact) => fact !== '').map((fact) => html`<span>${fact}</span>`)}</p>
+${recording.series_title ? html`<p class="series" dir="auto">${recording.series_title}</p>` : ''}
+<h1 dir="auto">${title}</h1>
+<p class="facts">${facts.filter((fact) => fact !== '').map((fact) => html`<span><bdi>${fact}</bdi></span>`)}</p>
 ${player ? '' : html`<p>This publication has nothing to play.</p>`}
-${recording.description ? html`<p class="description">${recording.description}</p>` : ''}
+${recording.description ? html`<p class="description" dir="auto">${recording.description}</p>` : ''}
 ${rightsHtml(recording)}
 ${downloadsHtml(renditionsOfTracks(recording).flat(), addressOf)}
 </main>`,
@@ -59,7 +59,9 @@ ${downloadsHtml(renditionsOfTracks(recording).flat(), addressOf)}
 function rightsHtml({ rights_holder, license }: PublishedRecording): Html | '' {
   const terms = license === 'ALLRIGHTS' ? 'All rights reserved' : license.replace(/^CC-/, 'CC ');
   const rights = [rights_holder && `© ${rights_holder}`, terms].filter((text) => text !== '');
-  return rights.length > 0 ? html`<p class="facts">${rights.map((text) => html`<span>${text}</span>`)}</p>` : '';
+  return rights.length > 0
+    ? html`<p class="facts">${rights.map((text) => html`<span><bdi>${text}</bdi></span>`)}</p>`
+    : '';
 }
 
 function downloadsHtml(media: readonly PublicationElement[], addressOf: FileAddress): Html | '' {

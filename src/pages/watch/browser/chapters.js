@@ -39,9 +39,11 @@ export function showChapters({ player, leader, seek }) {
 function chapterButton(begin, title, seek) {
   const button = document.createElement('button');
   const time = document.createElement('time');
+  const name = document.createElement('bdi');
   time.textContent = clock(begin);
+  name.textContent = title;
   button.type = 'button';
-  button.append(time, title);
+  button.append(time, name);
   button.addEventListener('click', () => {
     seek.valueAsNumber = begin;
     seek.dispatchEvent(new Event('input'));

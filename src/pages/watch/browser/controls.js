@@ -3,6 +3,10 @@ import { findPart } from './player-parts.js';
 import { addPositionBar, fillRange } from './position-bar.js';
 import { withStartTime } from './start-time.js';
 
+/** The time after which waiting is shown, and the further time after which it is read out. */
+const SHOWN_MS = 500;
+const SPOKEN_MS = 3_000;
+
 /** Replaces the controls of the browser by one bar for all media. @param {PlayerParts} parts */
 export function addControls(parts) {
   const { player, leader, followers } = parts;
@@ -19,6 +23,7 @@ export function addControls(parts) {
     media.controls = false;
   }
   reportFaults(parts);
+  showWaiting(parts);
   findPart(player, 'bar', HTMLElement).hidden = false;
 }
 
@@ -95,6 +100,30 @@ function addFullscreenButton({ player, leader, followers }) {
   document.addEventListener('fullscreenchange', () => {
     button.setAttribute('aria-label', document.fullscreenElement ? 'Leave full screen' : 'Full screen');
   });
+}
+
+/** Shows that the recording stands still because data are missing, and says so after a while. @param {PlayerParts} parts */
+function showWaiting({ player, leader }) {
+  const status = findPart(player, 'status', HTMLElement);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const show = () => {
+    player.toggleAttribute('data-waiting', true);
+    timer = setTimeout(() => {
+      status.textContent = 'Loading';
+    }, SPOKEN_MS);
+  };
+  const look = () => {
+    const isWaiting = !leader.paused && !leader.ended && leader.readyState < HTMLMediaElement.HAVE_FUTURE_DATA;
+    if (isWaiting === (timer !== undefined)) return;
+    clearTimeout(timer);
+    timer = isWaiting ? setTimeout(show, SHOWN_MS) : undefined;
+    if (isWaiting) return;
+    player.removeAttribute('data-waiting');
+    if (status.textContent === 'Loading') status.textContent = '';
+  };
+  for (const event of ['play', 'waiting', 'seeking', 'playing', 'canplay', 'pause', 'emptied', 'error'])
+    leader.addEventListener(event, look);
 }
 
 /** Shows a notice while a medium cannot be played. @param {PlayerParts} parts */

@@ -94,7 +94,12 @@ export class HlsGroup {
       if (leads) this.#startFollowers();
       this.#loadAhead();
     });
-    hls.on(Events.MANIFEST_PARSED, () => this.#capSmallPicture(media));
+    /** @type {number | undefined} */
+    let chosen;
+    hls.on(Events.MANIFEST_PARSED, () => {
+      this.#capSmallPicture(media);
+      if (chosen !== undefined) choose(hls, media, chosen);
+    });
     const measure = (/** @type {LoaderStats} */ { loaded, loading }) =>
       this.#meter.add({ bytes: loaded, start: loading.start, end: loading.end || performance.now() });
     hls.on(Events.FRAG_LOADED, (_, { frag }) => measure(frag.stats));
@@ -121,7 +126,12 @@ export class HlsGroup {
     });
     hls.loadSource(playlist);
     hls.attachMedia(media);
-    return { choose: (quality) => choose(hls, media, quality) };
+    return {
+      choose: (quality) => {
+        chosen = quality;
+        choose(hls, media, quality);
+      },
+    };
   }
 
   /** Limits the quality of pictures in the corner. */
