@@ -52,6 +52,22 @@ describe('probe', () => {
     ]);
   });
 
+  it.each(['mkv', 'mp4', 'flv'] as const)(
+    'counts from the first packet where times begin late: %s',
+    async (container) => {
+      const { duration, spans, start } = await probe(
+        tools,
+        await clip({ container, options: ['-output_ts_offset', '30'] }),
+      );
+      expect(start).toBeCloseTo(30, 1);
+      expect(duration / 1000).toBeCloseTo(2, 0);
+      for (const { begin, end } of [spans.video, spans.audio]) {
+        expect(begin).toBeCloseTo(0, 1);
+        expect(end).toBeCloseTo(2, 0);
+      }
+    },
+  );
+
   it('refuses a recording that was cut off, and files that are none without asking a tool', async () => {
     const path = join(clipFolder(), 'cut.mp4');
     const whole = await readFile(await clip({ seconds: 1 }));

@@ -23,6 +23,8 @@ const HEADER_TIME_LIMIT_MS = 60_000;
 const HEADER_BYTES = 4 * 2 ** 20;
 const SCAN_TIME_LIMIT_MS = 3_600_000;
 const LARGE_BYTES = 32 * 2 ** 20;
+/** In seconds. Files that begin later count their duration from 0 or from the first packet, depending on their writer. */
+const LATE_START = 1;
 
 /** Formats without a duration in the header, for which ffprobe only guesses it. */
 const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
@@ -84,7 +86,8 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const indexed = declared > 0 && !WITHOUT_DURATION.includes(recording.demuxer);
   const indexes = streams.map(({ index }) => index);
   const limits = { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS };
-  const scan = indexed ? undefined : await scanPackets(tools, recording, indexes, limits);
+  const start = Number(report.format?.start_time ?? 0) || 0;
+  const scan = indexed && start < LATE_START ? undefined : await scanPackets(tools, recording, indexes, limits);
   if (scan?.duration === null) throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
   const found = summary(scan ? streams.map((stream) => counted(stream, scan)) : streams);
   const spans = { video: spanOf(report, found.video?.index), audio: spanOf(report, found.audio?.index) };
@@ -95,7 +98,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     ...found,
     indexed,
     measured: scan !== undefined,
-    start: Number(report.format?.start_time ?? 0) || 0,
+    start,
     soundTick: tickOf(report, found.audio?.index),
     spans: scan
       ? { video: measured(spans.video, found.video, scan), audio: measured(spans.audio, found.audio, scan) }
