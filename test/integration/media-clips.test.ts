@@ -68,6 +68,26 @@ describe('probe', () => {
     },
   );
 
+  it.each<[string, ClipOptions]>([
+    ['in Matroska', { container: 'mkv' }],
+    ['in AVI', { container: 'avi' }],
+    ['in a fragmented MP4', { container: 'mp4', options: ['-movflags', 'empty_moov+frag_keyframe'] }],
+    ['in a transport stream', { container: 'ts' }],
+  ])('leaves out a stream that is declared but has no packets: %s', async (_what, clipOptions) => {
+    const audio = { options: ['-af', 'atrim=start=20'] };
+    const info = await countFrames(tools, await probe(tools, await clip({ ...clipOptions, audio })));
+    expect(info).toMatchObject({ hasVideo: true, hasAudio: false, streams: [{ type: 'video', frameCount: 50 }] });
+  });
+
+  it('leaves out pictures of which there are none, and refuses a file without anything', async () => {
+    const video = { options: ['-vf', 'trim=start=20'] };
+    const info = await probe(tools, await clip({ container: 'mkv', video }));
+    expect(info).toMatchObject({ hasVideo: false, hasAudio: true, streams: [{ type: 'audio', index: 1 }] });
+    const empty = await clip({ container: 'mkv', video, audio: { options: ['-af', 'atrim=start=20'] } });
+    const message = expect.stringMatching(/no sound or picture follows/);
+    await expect(probe(tools, empty)).rejects.toMatchObject({ permanent: true, message });
+  });
+
   it('refuses a recording that was cut off, and files that are none without asking a tool', async () => {
     const path = join(clipFolder(), 'cut.mp4');
     const whole = await readFile(await clip({ seconds: 1 }));

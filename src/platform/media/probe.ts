@@ -28,6 +28,8 @@ const LATE_START = 1;
 
 /** Formats without a duration in the header, for which ffprobe only guesses it. */
 const WITHOUT_DURATION = ['mpegts', 'mpeg', 'mp3', 'aac', 'ac3', 'eac3', 'amr'];
+/** Formats that give no times of single streams. */
+const UNTIMED = ['matroska', 'flv'];
 
 /** The content of a recording. */
 export interface MediaInfo {
@@ -87,9 +89,9 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const indexes = streams.map(({ index }) => index);
   const limits = { signal, timeLimitMs: timeLimitMs ?? SCAN_TIME_LIMIT_MS };
   const start = Number(report.format?.start_time ?? 0) || 0;
-  const scan = indexed && start < LATE_START ? undefined : await scanPackets(tools, recording, indexes, limits);
-  if (scan?.duration === null) throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
-  const found = summary(scan ? streams.map((stream) => counted(stream, scan)) : streams);
+  const isExact = indexed && start < LATE_START && !hasUnseen(report, recording.demuxer, indexes);
+  const scan = isExact ? undefined : await scanPackets(tools, recording, indexes, limits);
+  const found = summary(scan ? filled(streams, scan, log) : streams);
   const spans = { video: spanOf(report, found.video?.index), audio: spanOf(report, found.audio?.index) };
   return {
     recording,
@@ -100,16 +102,15 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     measured: scan !== undefined,
     start,
     soundTick: tickOf(report, found.audio?.index),
-    spans: scan
-      ? { video: measured(spans.video, found.video, scan), audio: measured(spans.audio, found.audio, scan) }
-      : spans,
+    spans: scan ? measuredSpans(spans, found, scan) : spans,
   };
 }
 
 /**
  * Counts the frames of a recording that will be encoded and measures their rate, by reading all of it: the header may be
  * wrong, and the time that everything takes depends on the number. Frames whose rate does not vary by the header are not
- * counted in a large object in a bucket, nor in an MP4 of which the best rendition is copied.
+ * counted in a large object in a bucket, nor in an MP4 of which the best rendition is copied. Leaves out streams without
+ * packets.
  *
  * @throws {MediaFailure} when it cannot be read now; if it can never be read to its end, the header's number stays
  */
@@ -121,18 +122,17 @@ export async function countFrames(
   const { recording, video } = info;
   if (info.measured || !video) return info;
   const isExpensive = isReaderAddress(recording.path) && info.size >= LARGE_BYTES;
-  // The header of an MP4 gives the times of all frames, that of Matroska only claims a rate.
-  const isCopied = isPlayable(video, recording.demuxer) && recording.demuxer === 'mov';
+  // The header of an MP4 gives the times of all frames unless it is fragmented, that of Matroska only claims a rate.
+  const isCopied = isPlayable(video, recording.demuxer) && recording.demuxer === 'mov' && video.frameCount !== null;
   if (isSteady(video) && (isExpensive || isCopied)) return info;
-  const { index } = video;
-  const scan = await scanPackets(tools, recording, [index], { signal, timeLimitMs }).catch((error) => {
+  const indexes = info.streams.map(({ index }) => index);
+  const scan = await scanPackets(tools, recording, indexes, { signal, timeLimitMs }).catch((error) => {
     if (error instanceof MediaFailure && error.permanent) return undefined;
     throw error;
   });
-  if (!scan?.packets.get(index)) return info;
-  const streams = info.streams.map((stream) => (stream.index === index ? counted(stream, scan) : stream));
-  const spans = { ...info.spans, video: measured(info.spans.video, video, scan) };
-  return { ...info, ...summary(streams), spans, measured: true };
+  if (!scan) return info;
+  const found = summary(filled(info.streams, scan));
+  return { ...info, ...found, spans: measuredSpans(info.spans, found, scan), measured: true };
 }
 
 function isSteady({ frameRate, peakFrameRate }: VideoStream): boolean {
@@ -161,6 +161,11 @@ export function withoutStreams(info: MediaInfo, hidden: readonly string[]): Medi
   return { ...info, ...summary(info.streams.filter(({ type }) => !hidden.includes(type))) };
 }
 
+/** Returns true if the beginning of a file has no packet of one of these streams, to which ffprobe gives the file's times. */
+function hasUnseen({ streams }: Report, demuxer: string, indexes: readonly number[]): boolean {
+  return UNTIMED.includes(demuxer) && streams.some(({ index, duration }) => indexes.includes(index) && duration);
+}
+
 function reportOf(output: Buffer): Report {
   try {
     return Report.parse(JSON.parse(output.toString('utf8')));
@@ -178,10 +183,24 @@ function summary(streams: MediaStream[]) {
   return { streams, video, audio, hasVideo: video !== undefined, hasAudio: audio !== undefined };
 }
 
+function measuredSpans({ video, audio }: StreamSpans, found: Pick<MediaInfo, 'video' | 'audio'>, scan: Scan) {
+  return { video: measured(video, found.video, scan), audio: measured(audio, found.audio, scan) };
+}
+
 /** Ends the span of a stream with its last packet, which may be shown for long. */
 function measured(span: Span, stream: MediaStream | undefined, { lengths }: Scan): Span {
   const length = lengths.get(stream?.index ?? -1);
   return length === undefined ? span : { ...span, end: span.begin + length };
+}
+
+/**
+ * Returns the streams that have packets. A recorder may declare one for an input without a signal.
+ *
+ * @throws {MediaFailure} permanent when none has
+ */
+function filled(streams: readonly MediaStream[], scan: Scan, log = ''): MediaStream[] {
+  if (scan.duration === null) throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
+  return streams.filter(({ index }) => scan.packets.get(index)).map((stream) => counted(stream, scan));
 }
 
 /**
@@ -191,8 +210,8 @@ function measured(span: Span, stream: MediaStream | undefined, { lengths }: Scan
 function counted(stream: MediaStream, scan: Scan): MediaStream {
   const frameCount = scan.packets.get(stream.index) || null;
   if (stream.type === 'audio') return { ...stream, frameCount };
-  const seconds = (scan.duration ?? 0) / 1000;
-  const counted = frameCount && frameCount > 1 && seconds > 0 ? frameCount / seconds : null;
+  const seconds = scan.lengths.get(stream.index) ?? 0;
+  const counted = frameCount && frameCount > 1 && seconds > 0 ? (frameCount - 1) / seconds : null;
   const frameRate = corrected(stream.frameRate, counted, 0.05);
   const peakFrameRate = corrected(stream.peakFrameRate, scan.rates.get(stream.index) ?? null, 0.02);
   return { ...stream, frameCount, frameRate, peakFrameRate };
