@@ -176,6 +176,26 @@ describe('a delivery', () => {
     }
   });
 
+  it('keeps pictures and sound in step where a broadcast begins between two key frames', async () => {
+    // Each frame of sound beside the picture of its time.
+    const options = ['-pes_payload_size', '0'];
+    const video = ['-c:v', 'libx264', '-g', '50', '-sc_threshold', '0', '-bf', '0'];
+    const whole = await markedClip({ name: 'broadcast.ts', seconds: 6, video, options });
+    const path = join(clipFolder(), 'joined-late.ts');
+    const bytes = await readFile(whole);
+    const packets = Array.from({ length: bytes.length / 188 }, (_, i) => bytes.subarray(188 * i, 188 * (i + 1)));
+    // The start of a picture: the stream 0x100 with the flag 0x4000.
+    const begin = packets.findIndex((packet, i) => i > packets.length / 8 && packet.readUInt16BE(1) === 0x4100);
+    await writeFile(path, Buffer.concat(packets.slice(begin)));
+    const { target, plan } = await delivered(path);
+    expect([plan?.video?.copy, plan?.audio?.copy]).toEqual([true, true]);
+    const sound = await markedSound(target, WITHOUT_EDIT_LIST);
+    const cut = 4 - (sound.find(({ second }) => second === 4)?.from ?? 0);
+    const [first, ...pictures] = await markedPictures(target, WITHOUT_EDIT_LIST);
+    expect(first?.number).toBe(50);
+    for (const { number, time } of pictures) expect(Math.abs(cut + time - number / 25)).toBeLessThan(0.13);
+  });
+
   it('begins with silence where the sound of the source begins late', async () => {
     const audio = ['-c:a', 'aac', '-af', 'atrim=start=1.5'];
     const { target, plan } = await delivered(await markedClip({ name: 'late-sound.mp4', seconds: 4, audio }));

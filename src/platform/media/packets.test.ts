@@ -76,12 +76,25 @@ describe('PacketTimeline', () => {
     expect(timeline.end().duration).toBe(1000);
   });
 
+  it('begins a stream with its first key frame, if its packets say which are', () => {
+    const timeline = new PacketTimeline([0, 1, 2]);
+    for (const [i, flags] of ['__', '__', 'K_', 'K_'].entries())
+      timeline.lines.add(`stream_index=0|pts_time=${i}|dts_time=${i}|duration_time=1|flags=${flags}\n`);
+    for (const i of [0, 1]) timeline.lines.add(`stream_index=1|pts_time=${i}|dts_time=${i}|duration_time=1|flags=__\n`);
+    const { spans } = timeline.end();
+    expect([...spans]).toEqual([
+      [0, { first: 0, begin: 2, end: 3 }],
+      [1, { first: 0, begin: 0, end: 1 }],
+    ]);
+  });
+
   it('reads lines that arrive in pieces, the last one without an end', () => {
     const timeline = new PacketTimeline([0]);
     const output = 'stream_index=0|pts_time=0.5|duration_time=0.5\nstream_index=0|pts_time=N/A|dts_time=1.5';
     for (const letter of output) timeline.lines.add(letter);
-    const [packets, lengths, rates] = [new Map([[0, 2]]), new Map([[0, 1]]), new Map([[0, null]])];
-    expect(timeline.end()).toEqual({ duration: 2000, packets, lengths, rates });
+    const spans = new Map([[0, { first: 0.5, begin: 0.5, end: 1.5 }]]);
+    const [packets, rates] = [new Map([[0, 2]]), new Map([[0, null]])];
+    expect(timeline.end()).toEqual({ duration: 2000, packets, spans, rates });
     expect(new PacketTimeline([0]).end().duration).toBeNull();
   });
 });

@@ -140,7 +140,7 @@ export async function scanPackets(
   limits: RunLimits,
 ): Promise<Scan> {
   const timeline = new PacketTimeline(streams);
-  const entries = ['-show_entries', 'packet=stream_index,pts_time,dts_time,duration_time'];
+  const entries = ['-show_entries', 'packet=stream_index,pts_time,dts_time,duration_time,flags'];
   const args = [...safeguards(recording), ...entries, '-print_format', 'compact=p=0', '-i', recording.path];
   const onOutput = (chunk: Buffer) => timeline.lines.add(chunk);
   await runTool(tools.ffprobe, ['-hide_banner', '-v', 'error', ...args], { ...limits, onOutput });
@@ -150,13 +150,15 @@ export async function scanPackets(
 interface Extent {
   packets: number;
   first: number;
+  /** The time of the first key frame. */
+  key: number | undefined;
   last: number;
   end: number;
   /** Undefined once a packet has no time of presentation. */
   rate: PictureRate | undefined;
 }
 
-/** Sums up ffprobe's lines of the form `stream_index=0|pts_time=1.5|dts_time=1.4|duration_time=0.04`. */
+/** Sums up ffprobe's lines of the form `stream_index=0|pts_time=1.5|dts_time=1.4|duration_time=0.04|flags=K_`. */
 export class PacketTimeline {
   readonly lines = new Lines((line) => this.#add(line));
   readonly #extents: Map<number, Extent>;
@@ -165,7 +167,7 @@ export class PacketTimeline {
     this.#extents = new Map(
       streams.map((index) => {
         const rate = new PictureRate();
-        return [index, { packets: 0, first: Infinity, last: -Infinity, end: -Infinity, rate }];
+        return [index, { packets: 0, first: Infinity, key: undefined, last: -Infinity, end: -Infinity, rate }];
       }),
     );
   }
@@ -180,8 +182,12 @@ export class PacketTimeline {
       duration: extents.length > 0 ? Math.max(0, Math.round((end - first) * 1000)) : null,
       /** Packets by stream. */
       packets: new Map([...this.#extents].map(([index, { packets }]) => [index, packets])),
-      /** The seconds from the first packet of a stream to its last one. */
-      lengths: new Map([...this.#extents].map(([index, { first, last }]) => [index, Math.max(0, last - first)])),
+      /** The times of the first packet, the first that can be decoded and the last one, in seconds; by stream. */
+      spans: new Map(
+        [...this.#extents].flatMap(([index, { first, key = first, last }]) =>
+          first === Infinity ? [] : [[index, { first, begin: key, end: last }] as const],
+        ),
+      ),
       /** The lowest packets per second that lose none, by stream; null where the packets do not tell. */
       rates: new Map([...this.#extents].map(([index, { rate }]) => [index, rate?.end() ?? null])),
     };
@@ -199,6 +205,7 @@ export class PacketTimeline {
     extent.rate?.add(pts);
     if (Number.isNaN(time)) return;
     extent.first = Math.min(extent.first, time);
+    if (values.get('flags')?.startsWith('K')) extent.key ??= time;
     extent.last = Math.max(extent.last, time);
     extent.end = Math.max(extent.end, time + (number('duration_time') || 0));
   }

@@ -92,7 +92,6 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const isExact = indexed && start < LATE_START && !hasUnseen(report, recording.demuxer, indexes);
   const scan = isExact ? undefined : await scanPackets(tools, recording, indexes, limits);
   const found = summary(scan ? filled(streams, scan, log) : streams);
-  const spans = { video: spanOf(report, found.video?.index), audio: spanOf(report, found.audio?.index) };
   return {
     recording,
     duration: scan?.duration ?? Math.round(declared),
@@ -102,7 +101,9 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
     measured: scan !== undefined,
     start,
     soundTick: tickOf(report, found.audio?.index),
-    spans: scan ? measuredSpans(spans, found, scan) : spans,
+    spans: scan
+      ? measuredSpans(found, start, scan)
+      : { video: spanOf(report, found.video?.index), audio: spanOf(report, found.audio?.index) },
   };
 }
 
@@ -132,7 +133,7 @@ export async function countFrames(
   });
   if (!scan) return info;
   const found = summary(filled(info.streams, scan));
-  return { ...info, ...found, spans: measuredSpans(info.spans, found, scan), measured: true };
+  return { ...info, ...found, spans: measuredSpans(found, info.start, scan), measured: true };
 }
 
 function isSteady({ frameRate, peakFrameRate }: VideoStream): boolean {
@@ -183,14 +184,16 @@ function summary(streams: MediaStream[]) {
   return { streams, video, audio, hasVideo: video !== undefined, hasAudio: audio !== undefined };
 }
 
-function measuredSpans({ video, audio }: StreamSpans, found: Pick<MediaInfo, 'video' | 'audio'>, scan: Scan) {
-  return { video: measured(video, found.video, scan), audio: measured(audio, found.audio, scan) };
-}
-
-/** Ends the span of a stream with its last packet, which may be shown for long. */
-function measured(span: Span, stream: MediaStream | undefined, { lengths }: Scan): Span {
-  const length = lengths.get(stream?.index ?? -1);
-  return length === undefined ? span : { ...span, end: span.begin + length };
+/**
+ * Begins a stream with its first key frame, before which players show nothing, and ends it with its last packet, which may
+ * be shown for long.
+ */
+function measuredSpans({ video, audio }: Pick<MediaInfo, 'video' | 'audio'>, start: number, { spans }: Scan) {
+  const spanIn = (stream: MediaStream | undefined): Span => {
+    const span = spans.get(stream?.index ?? -1);
+    return span ? { begin: span.begin - start, end: span.end - start } : { begin: 0, end: null };
+  };
+  return { video: spanIn(video), audio: spanIn(audio) };
 }
 
 /**
@@ -210,7 +213,8 @@ function filled(streams: readonly MediaStream[], scan: Scan, log = ''): MediaStr
 function counted(stream: MediaStream, scan: Scan): MediaStream {
   const frameCount = scan.packets.get(stream.index) || null;
   if (stream.type === 'audio') return { ...stream, frameCount };
-  const seconds = scan.lengths.get(stream.index) ?? 0;
+  const { first, end } = scan.spans.get(stream.index) ?? { first: 0, end: 0 };
+  const seconds = end - first;
   const counted = frameCount && frameCount > 1 && seconds > 0 ? (frameCount - 1) / seconds : null;
   const frameRate = corrected(stream.frameRate, counted, 0.05);
   const peakFrameRate = corrected(stream.peakFrameRate, scan.rates.get(stream.index) ?? null, 0.02);
