@@ -45,8 +45,9 @@ export function beginsLate(span: Span | undefined, from = 0): boolean {
 
 /** Returns true if the sound continues long after the last picture, as over a slide that stays. */
 export function picturesEndEarly({ video, audio, spans }: Played): boolean {
-  const [pictures, sound] = [spans?.video.end, spans?.audio.end];
-  return Boolean(video && audio && pictures && sound && sound - pictures > EARLY_SECONDS);
+  const [pictures = null, sound = null] = [spans?.video.end, spans?.audio.end];
+  if (!video || !audio || pictures === null || sound === null) return false;
+  return sound - pictures > EARLY_SECONDS;
 }
 
 /**
