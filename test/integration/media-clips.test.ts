@@ -88,6 +88,18 @@ describe('probe', () => {
     await expect(probe(tools, empty)).rejects.toMatchObject({ permanent: true, message });
   });
 
+  it.each<[string, string[]]>([
+    ['begin again', []],
+    ['jump by an hour', ['-output_ts_offset', '3600']],
+  ])('measures transport streams that were joined, whose times %s', async (_what, options) => {
+    const parts = [await clip({ container: 'ts' }), await clip({ container: 'ts', options })];
+    const path = join(clipFolder(), 'joined.ts');
+    await writeFile(path, Buffer.concat(await Promise.all(parts.map((part) => readFile(part)))));
+    const { source, result } = await delivered(path);
+    expect(source.video).toMatchObject({ frameCount: 100, frameRate: 25, peakFrameRate: 25 });
+    for (const { duration } of [source, result]) expect(Math.abs(duration - 4000)).toBeLessThan(80);
+  });
+
   it('refuses a recording that was cut off, and files that are none without asking a tool', async () => {
     const path = join(clipFolder(), 'cut.mp4');
     const whole = await readFile(await clip({ seconds: 1 }));

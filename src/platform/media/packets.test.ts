@@ -88,6 +88,46 @@ describe('PacketTimeline', () => {
     ]);
   });
 
+  describe('of joined files', () => {
+    /** Two seconds of pictures, stored out of order, and of sound a bit longer, whose times begin at each of these. */
+    const joined = (starts: readonly number[], isJoinable: boolean) => {
+      const timeline = new PacketTimeline([0, 1], isJoinable);
+      const line = (index: number, pts: number, dts: number) =>
+        timeline.lines.add(`stream_index=${index}|pts_time=${pts}|dts_time=${dts}|duration_time=0.04|flags=K_\n`);
+      for (const start of starts) {
+        for (let i = 0; i < 50; i++) {
+          const dts = start + i * 0.04;
+          line(0, dts + (i % 2 ? 0.04 : 0.12), dts);
+          line(1, dts + 0.1, dts + 0.1);
+        }
+      }
+      return timeline.end();
+    };
+
+    it.each([
+      ['begin again at the same time', [1, 1, 1]],
+      ['jump by an hour', [1, 3600, 7]],
+      ['do not jump', [1, 3, 5]],
+    ])('adds up the parts where the times %s', (_what, starts) => {
+      const { duration, packets, spans, rates } = joined(starts, true);
+      expect(packets.get(0)).toBe(150);
+      expect(Math.abs((duration ?? 0) - 6100)).toBeLessThan(90);
+      for (const index of [0, 1]) expect(spans.get(index)?.end).toBeCloseTo(7, 0);
+      expect(rates.get(0)).toBeCloseTo(25, 0);
+    });
+
+    it('takes the times as they are where files cannot be joined, and where one stream waits for another', () => {
+      expect(joined([1, 3600], false).duration).toBeGreaterThan(3_600_000);
+      const timeline = new PacketTimeline([0, 1], true);
+      for (const time of [5, 9]) timeline.lines.add(`stream_index=0|pts_time=${time}|dts_time=${time}\n`);
+      for (const time of [4, 8]) timeline.lines.add(`stream_index=1|pts_time=${time}|dts_time=${time}\n`);
+      expect([...timeline.end().spans.values()].map(({ begin, end }) => [begin, end])).toEqual([
+        [5, 9],
+        [4, 8],
+      ]);
+    });
+  });
+
   it('reads lines that arrive in pieces, the last one without an end', () => {
     const timeline = new PacketTimeline([0]);
     const output = 'stream_index=0|pts_time=0.5|duration_time=0.5\nstream_index=0|pts_time=N/A|dts_time=1.5';

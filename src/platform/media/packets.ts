@@ -129,6 +129,12 @@ export async function readPictureTimes(
   lines.end();
 }
 
+/** Formats whose files can be joined by appending them, so that times begin again within a file. */
+const JOINABLE = ['mpegts', 'mpeg'];
+/** In seconds, as ffmpeg has them: the longest pause in such a file, and the longest step back of a stream. */
+const LONGEST_PAUSE = 10;
+const LONGEST_STEP_BACK = 0.1;
+
 /** The result of reading a whole file. */
 export type Scan = ReturnType<PacketTimeline['end']>;
 
@@ -139,7 +145,7 @@ export async function scanPackets(
   streams: readonly number[],
   limits: RunLimits,
 ): Promise<Scan> {
-  const timeline = new PacketTimeline(streams);
+  const timeline = new PacketTimeline(streams, JOINABLE.includes(recording.demuxer));
   const entries = ['-show_entries', 'packet=stream_index,pts_time,dts_time,duration_time,flags'];
   const args = [...safeguards(recording), ...entries, '-print_format', 'compact=p=0', '-i', recording.path];
   const onOutput = (chunk: Buffer) => timeline.lines.add(chunk);
@@ -154,6 +160,8 @@ interface Extent {
   key: number | undefined;
   last: number;
   end: number;
+  /** When the latest packet is decoded. */
+  decoded: number | undefined;
   /** Undefined once a packet has no time of presentation. */
   rate: PictureRate | undefined;
 }
@@ -162,12 +170,18 @@ interface Extent {
 export class PacketTimeline {
   readonly lines = new Lines((line) => this.#add(line));
   readonly #extents: Map<number, Extent>;
+  readonly #isJoinable: boolean;
+  #decoded: number | undefined;
+  /** Seconds to add to the times of the current part of joined files. */
+  #shift = 0;
 
-  constructor(streams: readonly number[]) {
+  constructor(streams: readonly number[], isJoinable = false) {
+    this.#isJoinable = isJoinable;
     this.#extents = new Map(
       streams.map((index) => {
         const rate = new PictureRate();
-        return [index, { packets: 0, first: Infinity, key: undefined, last: -Infinity, end: -Infinity, rate }];
+        const times = { first: Infinity, key: undefined, last: -Infinity, end: -Infinity, decoded: undefined };
+        return [index, { packets: 0, ...times, rate }];
       }),
     );
   }
@@ -199,15 +213,28 @@ export class PacketTimeline {
     const extent = this.#extents.get(number('stream_index'));
     if (!extent) return;
     extent.packets += 1;
-    const pts = number('pts_time');
-    const time = Number.isNaN(pts) ? number('dts_time') : pts;
+    const length = number('duration_time') || 0;
+    if (this.#isJoinable) this.#join(extent, number('dts_time'), length);
+    const pts = number('pts_time') + this.#shift;
+    const time = Number.isNaN(pts) ? number('dts_time') + this.#shift : pts;
     if (Number.isNaN(pts)) extent.rate = undefined;
     extent.rate?.add(pts);
     if (Number.isNaN(time)) return;
     extent.first = Math.min(extent.first, time);
     if (values.get('flags')?.startsWith('K')) extent.key ??= time;
     extent.last = Math.max(extent.last, time);
-    extent.end = Math.max(extent.end, time + (number('duration_time') || 0));
+    extent.end = Math.max(extent.end, time + length);
+  }
+
+  /** Continues from the last time where times jump, as ffmpeg does: all streams by the same. */
+  #join(extent: Extent, decoded: number, length: number): void {
+    if (Number.isNaN(decoded)) return;
+    const last = extent.decoded ?? this.#decoded ?? decoded;
+    const step = decoded + this.#shift - last;
+    const longestBack = extent.decoded === undefined ? LONGEST_PAUSE : LONGEST_STEP_BACK;
+    if (step > LONGEST_PAUSE || step < -longestBack) this.#shift += length - step;
+    extent.decoded = decoded + this.#shift;
+    this.#decoded = extent.decoded;
   }
 }
 
