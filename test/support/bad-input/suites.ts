@@ -17,18 +17,16 @@ interface BadInput {
   /** Requests for each endpoint and test. */
   runs: number;
   bodies: BadBodies;
-  /** Those that get the bodies. */
-  forms: typeof WITH_FORM;
 }
 
 /** Tests that any input is taken or refused, and the application still does its work after all of that. */
-export async function describeBadInput({ runs, bodies, forms }: BadInput): Promise<void> {
+export async function describeBadInput({ runs, bodies }: BadInput): Promise<void> {
   const app = await ownApp(undefined, { URL_SIGNING_SECRET: 'secret' });
   const bench = { judge: new Judge(app), names: await prepare(app) };
   describe('addresses', () => describeBadAddresses(bench, runs));
   describe('forms', () => describeBadForms(bench, runs));
   describe('JSON', () => describeBadJson(bench, runs));
-  describe('bodies', () => describeBadBodies(bench, runs, bodies, forms));
+  describe('bodies', () => describeBadBodies(bench, runs, bodies));
   test('the application still does its work after all of that', () => bench.judge.stillAnswers());
 }
 
@@ -184,7 +182,7 @@ export const ALL_BODIES: BadBodies = {
 };
 
 /** One endpoint for each way to read a form: all of them read it with the same code. */
-export const EACH_KIND_OF_FORM = [
+const EACH_KIND_OF_FORM = [
   ...new Map(
     WITH_FORM.map((each) => {
       const { streams, fieldsAsFiles } = each[2];
@@ -193,13 +191,8 @@ export const EACH_KIND_OF_FORM = [
   ).values(),
 ];
 
-function describeBadBodies(
-  { judge, names }: Bench,
-  numRuns: number,
-  { types, multipart }: BadBodies,
-  endpoints: typeof WITH_FORM,
-): void {
-  describe.each(endpoints)('%s', (_name, endpoint, { example }) => {
+function describeBadBodies({ judge, names }: Bench, numRuns: number, { types, multipart }: BadBodies): void {
+  describe.each(EACH_KIND_OF_FORM)('%s', (_name, endpoint, { example }) => {
     const latin1 = (text: string) => Buffer.from(text, 'latin1');
     const send = (type: string, body: Buffer<ArrayBuffer> | string) =>
       judge.try({
