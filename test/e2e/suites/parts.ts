@@ -21,7 +21,8 @@ export const parts: Suite = (product) => {
     const clip = await recording({ seconds: 1 });
     const encoding = async (id: string) => {
       const operations = await operationsOfEvent(server.database, id);
-      return operations.find(({ operation }) => operation === 'encode')?.state;
+      // The first one only copies, in another lane.
+      return operations.findLast(({ operation }) => operation === 'encode')?.state;
     };
     const arrived = async () => {
       const id = await admin.create([...eventFields(), file('presenter', 'lecture.mp4', clip)]);
