@@ -223,6 +223,8 @@ function outputOf(
     options: [
       ...streams.flatMap(({ index, isContinued }) => ['-map', `${isContinued ? 1 : 0}:${index}`]),
       ...streams.flatMap((stream) => stream.options),
+      // The header may claim that the pictures last for years: the silence ends with the last one.
+      ...(streams.some(({ isContinued }) => isContinued) ? ['-shortest'] : []),
       ...['-max_muxing_queue_size', '4096', ...fragments, ...start, '-f', format],
     ],
   };
