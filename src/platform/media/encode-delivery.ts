@@ -223,7 +223,7 @@ function outputOf(
     options: [
       ...streams.flatMap(({ index, isContinued }) => ['-map', `${isContinued ? 1 : 0}:${index}`]),
       ...streams.flatMap((stream) => stream.options),
-      // The header may claim that the pictures last for years: the silence ends with the last one.
+      // The header may claim more than there is: the silence ends with the last picture.
       ...(streams.some(({ isContinued }) => isContinued) ? ['-shortest'] : []),
       ...['-max_muxing_queue_size', '4096', ...fragments, ...start, '-f', format],
     ],

@@ -25,6 +25,8 @@ interface Played {
 const LATE_SECONDS = 0.05;
 /** In seconds. Players play as much of one stream behind the end of the other, whatever an index says. */
 const EARLY_SECONDS = 2;
+/** In seconds. Times that claim more are wrong, and making it would take minutes. */
+const LONGEST_SILENCE = 4 * 3600;
 const CLOCK = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/;
 
 /** Returns the time of a stream as the header of its file gives it. */
@@ -57,5 +59,6 @@ export function picturesEndEarly({ video, audio, spans }: Played): boolean {
 export function silenceEnd({ video, audio, spans }: Played): number | undefined {
   const pictures = spans?.video.end ?? 0;
   const sound = spans?.audio.end ?? pictures;
-  return video && audio && pictures - sound > EARLY_SECONDS ? pictures : undefined;
+  const missing = pictures - sound;
+  return video && audio && missing > EARLY_SECONDS && missing <= LONGEST_SILENCE ? pictures : undefined;
 }
