@@ -19,17 +19,16 @@ export function slotsOf(lane: Lane, concurrency: number): number {
   return lane === 'long' ? Math.max(1, Math.floor(concurrency / 2)) : concurrency;
 }
 
-/** Chooses by the operation and, if it asks for that, by its settings and the inspected tracks of the event. */
+/** Chooses by the operation and, where its lane is a function, by its settings and the inspected tracks of the event. */
 export function createLaneChoice(database: Database, operations: ReadonlyMap<string, Operation>): LaneChoice {
   return async (ready) => {
-    const sized = ready.filter(({ operation }) => operations.get(operation)?.laneFor);
+    const sized = ready.filter(({ operation }) => typeof operations.get(operation)?.lane === 'function');
     const ids = sized.map(({ operationId }) => operationId);
     const tracks = await inspectedTracks(database, ids);
     return new Map(
       ready.map(({ operationId, operation: name, configuration }) => {
-        const operation = operations.get(name);
-        const chosen = operation?.laneFor?.(configuration, tracks.get(operationId) ?? []);
-        return [operationId, chosen ?? operation?.lane ?? 'light'];
+        const { lane = 'light' } = operations.get(name) ?? {};
+        return [operationId, typeof lane === 'function' ? lane(configuration, tracks.get(operationId) ?? []) : lane];
       }),
     );
   };

@@ -86,8 +86,11 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
     .where('id', '=', sql<string>`ANY(${prepared.map((element) => element.id)}::uuid[])`)
     .execute();
   await addCatalog(trx, id, request);
-  const more = earlyOf !== undefined ? ({ partial: true } as const) : gained && ({ completed: true } as const);
-  await recordPublished(trx, id, request, more || {});
+  const isEarly = earlyOf !== undefined;
+  await recordPublished(trx, id, request, {
+    ...(isEarly && { partial: true }),
+    ...(gained && !isEarly && { completed: true }),
+  });
 }
 
 /** Captions to be added to a publication, in a stored file. */

@@ -68,6 +68,10 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
   const haveHeights = (page: Page, ...expected: number[]) =>
     expect.poll(() => heights(page), { timeout: 30_000 }).toEqual(expected);
   const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings' }).click();
+  const seekTo = (page: Page, seconds: number) =>
+    page.locator('[data-leader]').evaluate((medium: HTMLMediaElement, position) => {
+      medium.currentTime = position;
+    }, seconds);
   const play = (page: Page) => page.getByRole('button', { name: 'Play', exact: true }).click();
 
   test('on a slow line both tracks play in the lowest quality, in step, and recover upward', async () => {
@@ -132,10 +136,7 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     const waiting = page.locator('[data-waiting]');
     expect(await waiting.count()).toBe(0);
     await page.route('**/publications/**', (route) => route.abort('connectionrefused'));
-    await page.evaluate(() => {
-      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
-      if (leader) leader.currentTime = 50;
-    });
+    await seekTo(page, 50);
     await page.clock.fastForward(1000);
     await waiting.waitFor();
     await page.clock.fastForward(5000);
@@ -163,10 +164,7 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     expect(await page.locator('[data-part="time"]').textContent()).toBe('0:30 / 1:00');
     await page.getByRole('button', { name: 'Share' }).click();
     expect(await page.getByLabel('Link at 0:30').inputValue()).toBe(`${watch.origin}${lecture}?t=30`);
-    await page.evaluate(() => {
-      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
-      if (leader) leader.currentTime = 40;
-    });
+    await seekTo(page, 40);
     await page.getByRole('button', { name: 'Copy link at this time' }).click();
     expect(await page.getByLabel('Link at 0:40').inputValue()).toBe(`${watch.origin}${lecture}?t=40`);
     expect(await page.getByLabel('Embed code').inputValue()).toContain(
@@ -275,10 +273,7 @@ describe.skipIf(!browserAvailable())('playing by playlists in a browser', () => 
     };
     await expect.poll(goOn, { timeout: 60_000, interval: 500 }).toBeGreaterThan(8);
     await page.unroute('**/publications/**');
-    await page.evaluate(() => {
-      const leader = document.querySelector<HTMLMediaElement>('[data-leader]');
-      if (leader) leader.currentTime = 50;
-    });
+    await seekTo(page, 50);
     await page.clock.fastForward(5000);
     await played(page, 50.5);
     const sources = await page.locator('video').evaluateAll((all) => all.map((each) => (each as HTMLMediaElement).src));

@@ -44,8 +44,7 @@ export const encode = encodeWith();
 export function encodeWith(limits?: PieceLimits): Operation {
   return {
     name: 'encode',
-    lane: 'heavy',
-    laneFor: ({ renditions }, tracks) => {
+    lane: ({ renditions }, tracks) => {
       // Viewers wait for it, and must not wait for hours of encoding.
       if (renditions === 'copy') return 'copies';
       return tracks.some((track) => isLongWork(track) && whyIndivisible(track) !== undefined) ? 'long' : 'heavy';

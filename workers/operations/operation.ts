@@ -57,10 +57,11 @@ export interface Operation {
   readonly name: string;
   /** True if the recording is published once it has succeeded. */
   readonly publishes?: boolean;
-  /** `heavy` operations use a processor for minutes; they never delay `light` ones. */
-  readonly lane: 'light' | 'heavy';
-  /** Returns the lane where it depends on the settings in the workflow definition and the inspected tracks. */
-  laneFor?(configuration: OperationContext['configuration'], tracks: readonly Inspected[]): Lane;
+  /**
+   * `heavy` operations use a processor for minutes; they never delay `light` ones. A function where the lane depends on the
+   * settings in the workflow definition and the inspected tracks.
+   */
+  readonly lane: Lane | ((configuration: OperationContext['configuration'], tracks: readonly Inspected[]) => Lane);
   /**
    * Does the work without changing a row, and returns the function that writes the result. It may divide the
    * work instead; it then runs again, and finds what the pieces have written.

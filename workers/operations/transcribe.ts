@@ -55,9 +55,8 @@ export const transcribe = transcribeWith();
 export function transcribeWith(lengths: PartLengths = PART_LENGTHS): Operation {
   return {
     name: TRANSCRIBE,
-    lane: 'heavy',
     // It waits for another server for minutes.
-    laneFor: () => 'long',
+    lane: 'long',
     async run(context) {
       const { database, eventId, log, site } = context;
       const settings = settingsOf(context);

@@ -91,7 +91,7 @@ export async function probe(tools: MediaTools, path: string, options: ProbeOptio
   const start = Number(report.format?.start_time ?? 0) || 0;
   const isExact = indexed && start < LATE_START && !hasUnseen(report, recording.demuxer, indexes);
   const scan = isExact ? undefined : await scanPackets(tools, recording, indexes, limits);
-  const found = summary(scan ? filled(streams, scan, log) : streams);
+  const found = summary(scan ? streamsWithPackets(streams, scan, log) : streams);
   return {
     recording,
     duration: scan?.duration ?? Math.round(declared),
@@ -132,7 +132,7 @@ export async function countFrames(
     throw error;
   });
   if (!scan) return info;
-  const found = summary(filled(info.streams, scan));
+  const found = summary(streamsWithPackets(info.streams, scan));
   return { ...info, ...found, spans: measuredSpans(found, info.start, scan), measured: true };
 }
 
@@ -201,7 +201,7 @@ function measuredSpans({ video, audio }: Pick<MediaInfo, 'video' | 'audio'>, sta
  *
  * @throws {MediaFailure} permanent when none has
  */
-function filled(streams: readonly MediaStream[], scan: Scan, log = ''): MediaStream[] {
+function streamsWithPackets(streams: readonly MediaStream[], scan: Scan, log = ''): MediaStream[] {
   if (scan.duration === null) throw new MediaFailure(NOTHING_FOLLOWS, { permanent: true, log });
   return streams.filter(({ index }) => scan.packets.get(index)).map((stream) => counted(stream, scan));
 }
