@@ -5,6 +5,7 @@ import { watched } from '#platform/media/tools/output-watch.ts';
 import type { RunLimits } from '#platform/media/tools/run-tool.ts';
 import { type Still, scalePicture, takeStills, writeTimeline } from '#platform/media/video-previews.ts';
 import { writeWaveform } from '#platform/media/waveform.ts';
+import { allSettled } from '#platform/process/all-settled.ts';
 import { CHOSEN, POSTER_SUBTYPE } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';
 import type { Operation, OperationContext } from './operation.ts';
@@ -99,10 +100,15 @@ async function imagesOf(
       { target: pathOf('thumbnail.jpg'), box: THUMBNAIL },
     ];
     const source = { tools, info, video };
-    const isChosen = await useChosenPicture(context, flavorOf(track).type, { stills, limits });
-    if (!isChosen) await takeStills(source, stills, limits);
     const options = { ...limits, scratch: pathOf('tiles'), onProgress };
-    const timeline = await writeTimeline(source, pathOf('timeline.jpg'), options);
+    // Neither keeps two cores busy.
+    const [timeline] = await allSettled([
+      writeTimeline(source, pathOf('timeline.jpg'), options),
+      (async () => {
+        const isChosen = await useChosenPicture(context, flavorOf(track).type, { stills, limits });
+        if (!isChosen) await takeStills(source, stills, limits);
+      })(),
+    ]);
     return [
       await keep('poster.jpg', 'player+preview'),
       await keep('thumbnail.jpg', 'search+preview'),

@@ -6,6 +6,7 @@ import { shownSize } from '#platform/media/ffmpeg-command.ts';
 import { indexFile } from '#platform/media/fragment-index.ts';
 import { bitRatesOf, multivariantPlaylist, type Variant } from '#platform/media/hls-playlists.ts';
 import { type MediaInfo, probe } from '#platform/media/probe.ts';
+import { allSettled } from '#platform/process/all-settled.ts';
 import { flavorOf, PLAYLIST, renditionPlaylist, renditionProperties } from '#publications/publication.ts';
 import type { OperationContext } from './operation.ts';
 import { isShortened, type MadeRendition, type PreparedElement, type SourceTrack } from './prepared-elements.ts';
@@ -77,12 +78,6 @@ export async function storeRenditions(
     };
   });
   return allSettled(elements);
-}
-
-/** Waits for all: even if one fails, nothing runs in the background afterwards. @throws what the first one threw */
-async function allSettled<const T extends readonly Promise<unknown>[]>(all: T) {
-  await Promise.allSettled(all);
-  return Promise.all(all);
 }
 
 async function examine({ tools, signal }: OperationContext, path: string) {

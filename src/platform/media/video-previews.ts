@@ -46,13 +46,39 @@ export interface Still {
  * @throws {MediaFailure} permanent when no picture can be decoded
  */
 export async function takeStills(source: VideoSource, stills: readonly Still[], limits: RunLimits): Promise<void> {
-  const { tools, info, video } = source;
-  const at = await findPlace(source, limits);
-  const outputs = stills.map(({ target, box }) => {
-    const filters = filterChain(video, fitInto(video, box), 'yuvj420p');
-    return { target, options: ['-map', `0:${video.index}`, '-vf', filters, '-q:v', '4', ...JPEG] };
-  });
-  await runTool(tools.ffmpeg, ffmpegArguments(inputAt(info, at), outputs), limits);
+  let best: { at: number; contrast: number } | undefined;
+  let taken: number | undefined;
+  for (const at of placesToLook(source.info.duration)) {
+    const contrast = await takeAt(at, source, stills, limits);
+    taken = at;
+    if (contrast !== undefined && contrast > (best?.contrast ?? -1)) best = { at, contrast };
+    if (best && best.contrast >= BLANK) break;
+  }
+  if (!best) throw nothingDecoded();
+  if (best.at !== taken) await takeAt(best.at, source, stills, limits);
+}
+
+/** Takes the stills at a second of a recording. @returns the contrast of the frame; undefined if there is none */
+async function takeAt(
+  at: number,
+  { tools, info, video }: VideoSource,
+  stills: readonly Still[],
+  limits: RunLimits,
+): Promise<number | undefined> {
+  const sizes = stills.map(({ box }) => fitInto(video, box));
+  const largest = sizes.reduce((a, b) => (b.width > a.width ? b : a));
+  const frame = [...pictureFilters(video, largest), `thumbnail=${FRAMES_TO_CHOOSE_FROM}`, `split=${sizes.length + 1}`];
+  const scaled = ({ width, height }: Size, format: string) => `scale=${width}:${height},setsar=1,format=${format}`;
+  const graph = [
+    `[0:${video.index}]${frame.join(',')}${sizes.map((_, i) => `[frame${i}]`).join('')}[any]`,
+    ...sizes.map((size, i) => `[frame${i}]${scaled(size, 'yuvj420p')}[still${i}]`),
+    `[any]${scaled(SAMPLE, 'gray')}[sample]`,
+  ];
+  const outputs = stills.map(({ target }, i) => ({ target, options: ['-map', `[still${i}]`, '-q:v', '4', ...JPEG] }));
+  const sample = ['-filter_complex', graph.join(';'), '-map', '[sample]', '-frames:v', '1', '-f', 'rawvideo'];
+  const args = ffmpegArguments(inputAt(info, at), [{ target: 'pipe:1', options: sample }, ...outputs]);
+  const { output } = await runTool(tools.ffmpeg, args, limits);
+  return output.length === SAMPLE.width * SAMPLE.height ? deviation(output) : undefined;
 }
 
 /** The demuxers of pictures from clients, by media type. */
@@ -78,35 +104,11 @@ export async function scalePicture(
   await runTool(tools.ffmpeg, ffmpegArguments(input, outputs), limits);
 }
 
-/** Returns the second of a recording at which there is something to see. */
-async function findPlace(source: VideoSource, limits: RunLimits): Promise<number> {
-  let best: { at: number; contrast: number } | undefined;
-  for (const at of placesToLook(source.info.duration)) {
-    const contrast = await contrastAt(source, at, limits);
-    if (contrast !== undefined && contrast > (best?.contrast ?? -1)) best = { at, contrast };
-    if (best && best.contrast >= BLANK) break;
-  }
-  if (!best) throw nothingDecoded();
-  return best.at;
-}
-
 /** Returns the places to look for a picture, in seconds, best first and the very start last. */
 export function placesToLook(durationMs: number): number[] {
   const seconds = durationMs / 1000;
   if (seconds < SHORT_SECONDS) return [0];
   return [...PLACES.map((place) => place * Math.min(seconds, LATEST_SECONDS)), 0];
-}
-
-async function contrastAt({ tools, info, video }: VideoSource, at: number, limits: RunLimits) {
-  const filters = filterChain(video, SAMPLE, 'gray');
-  const options = ['-map', `0:${video.index}`, '-vf', filters, '-frames:v', '1', '-f', 'rawvideo'];
-  const args = ffmpegArguments(inputAt(info, at), [{ target: 'pipe:1', options }]);
-  const { output } = await runTool(tools.ffmpeg, args, limits);
-  return output.length === SAMPLE.width * SAMPLE.height ? deviation(output) : undefined;
-}
-
-function filterChain(video: VideoStream, size: Size, format: string): string {
-  return [...pictureFilters(video, size), `thumbnail=${FRAMES_TO_CHOOSE_FROM}`, `format=${format}`].join(',');
 }
 
 function inputAt(info: MediaInfo, at: number): Input {

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { ObjectStorage, PutOptions } from './object-storage.ts';
-import { beginSha256 } from './thread/storage-thread.ts';
+import { beginSha256, sha256OfFile } from './thread/storage-thread.ts';
 
 /** Stores a stream and measures its size, SHA-256 and first bytes in the same pass. @throws as `ObjectStorage.put` */
 export async function putMeasured(
@@ -49,16 +48,22 @@ export async function putFile(
   options: Omit<PutOptions, 'onBytes'>,
 ): Promise<{ size: number; sha256: string }> {
   const { signal } = options;
-  if (await storage.link(key, path)) return measureFile(path, signal);
+  // The disk writes while the file is hashed.
+  const unneeded = new AbortController();
+  const measuring = measureFile(path, AbortSignal.any([unneeded.signal, ...(signal ? [signal] : [])]));
+  measuring.catch(() => undefined);
+  try {
+    if (await storage.link(key, path)) return await measuring;
+  } finally {
+    unneeded.abort();
+  }
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const { size, sha256 } = await putMeasured(storage, key, file, options);
   return { size, sha256 };
 }
 
-/** Returns the size of a file and its SHA-256 in hexadecimal. */
+/** Returns the size of a file, which must not change, and its SHA-256 in hexadecimal. */
 export async function measureFile(path: string, signal?: AbortSignal): Promise<{ size: number; sha256: string }> {
-  const file = createReadStream(path, { highWaterMark: READ_BYTES });
-  const hash = createHash('sha256');
-  await pipeline(file, hash, { signal });
-  return { size: file.bytesRead, sha256: hash.digest('hex') };
+  const { size } = await stat(path);
+  return { size, sha256: await sha256OfFile(path, size, signal) };
 }

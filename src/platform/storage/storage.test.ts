@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { lookLate } from '#test/support/busy.ts';
 import { fileWriter } from './durable-file.ts';
+import { measureFile } from './put-measured.ts';
 import { PartConcurrency, partBytes } from './s3-upload.ts';
-import { beginSha256, StorageThread, sha256Of } from './thread/storage-thread.ts';
+import { beginSha256, StorageThread, sha256Of, sha256OfFile } from './thread/storage-thread.ts';
 import { UploadMemory } from './upload-memory.ts';
 import { copyToShared } from './upload-source.ts';
 import { webStream } from './web-stream.ts';
@@ -209,6 +210,19 @@ describe('SHA-256', () => {
     await sum.add(block);
     block.fill(3);
     expect(await sum.digest()).toBe(sumOf(shared(MIB, 1), shared(MIB, 2)));
+  });
+
+  test('the sum of a file of several parts, and of one that is gone', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sum-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'file');
+    const bytes = Buffer.concat([Buffer.alloc(4 * MIB, 1), Buffer.alloc(5, 2)]);
+    await writeFile(path, bytes);
+    expect(await measureFile(path)).toEqual({ size: bytes.length, sha256: sumOf(bytes) });
+    await expect(sha256OfFile(path, bytes.length + 1)).rejects.toThrow('shorter');
+    await expect(measureFile(path, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+    await rm(path);
+    await expect(sha256OfFile(path, 1)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test('requests to a thread that has stopped are rejected', async () => {

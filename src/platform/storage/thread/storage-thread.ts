@@ -91,6 +91,24 @@ export function beginSha256(): Sha256 {
   };
 }
 
+/** A part takes the thread some milliseconds, so that uploads, which it also serves, do not wait. */
+const PART_BYTES = 4 * 2 ** 20;
+
+/** Returns the SHA-256 of a file in hexadecimal. @throws if it cannot be read, or has fewer bytes */
+export async function sha256OfFile(path: string, bytes: number, signal?: AbortSignal): Promise<string> {
+  const ask = threadStream();
+  try {
+    for (let from = 0; from < bytes; from += PART_BYTES) {
+      signal?.throwIfAborted();
+      await ask({ sumFile: path, from, bytes: Math.min(PART_BYTES, bytes - from) });
+    }
+    return (await ask({ end: 'sum' })) ?? '';
+  } catch (error) {
+    void ask({ end: 'drop' }).catch(() => undefined);
+    throw error;
+  }
+}
+
 /** Returns the SHA-256 of bytes in hexadecimal. Bytes in shared memory must not change until it resolves. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const sum = beginSha256();
