@@ -17,6 +17,7 @@ import { markedClip, markedPictures, markedSound } from '../support/marked-clips
 import {
   boxes,
   decodingErrors,
+  decodingTimes,
   packetHashes,
   pictureTimes,
   processesWith,
@@ -158,6 +159,25 @@ describe('what browsers may not play', () => {
     const { path, target, plan } = await delivered({ container: 'mkv', audio: { codec: 'flac' } });
     expect([plan.video?.copy, plan.audio?.copy]).toEqual([true, false]);
     expect(await packetHashes(target, 'v:0')).toEqual(await packetHashes(path, 'v:0'));
+  });
+});
+
+describe('the segments of a recording with a pause', () => {
+  const paused = (from: number, to: number) => `select='lt(t,${from})+gte(t,${to})'`;
+  const small = { size: '160x120', options: ['-vsync', 'vfr', '-g', '50'] };
+  it.each<[string, ClipOptions]>([
+    // Long enough for an average close to the rate.
+    ['that is encoded', { seconds: 120, video: { ...small, codec: 'mpeg4', filter: paused(4, 6.2) } }],
+    ['whose source has B-frames', { seconds: 20, video: { ...small, filter: paused(4, 10) } }],
+    ['at its end', { seconds: 45, video: { ...small, filter: 'trim=end=10' }, audio: true }],
+  ])('are decoded where they are shown: %s', async (_what, options) => {
+    const { target } = await delivered(options);
+    const { segments } = await indexFile(target);
+    let start = 0;
+    for (const [i, time] of (await decodingTimes(target, segments)).entries()) {
+      within(time, start, 0.9);
+      start += segments[i]?.seconds ?? 0;
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Segment } from '#platform/media/fragment-index.ts';
 import { runTool } from '#platform/media/tools/run-tool.ts';
 import { clipFolder, testTools } from './clips.ts';
 
@@ -47,6 +48,18 @@ export async function tenHoursApart(container: 'mkv' | 'mp4'): Promise<string> {
 export async function decodingErrors(path: string): Promise<string> {
   const args = ['-v', 'error', '-i', path, '-f', 'null', '-'];
   return (await runTool((await testTools()).ffmpeg, args, LIMIT)).log;
+}
+
+/** When the first picture of each segment is decoded, in seconds: where players of streams take the segment to belong. */
+export async function decodingTimes(path: string, segments: readonly Segment[]): Promise<number[]> {
+  const file = await readFile(path);
+  // The pictures are the first track; `mdhd` has its time scale.
+  const mdhd = file.indexOf('mdhd');
+  const scale = file.readUInt32BE(mdhd + (file[mdhd + 4] ? 24 : 16));
+  return segments.map(({ offset }) => {
+    const tfdt = file.indexOf('tfdt', offset);
+    return (file[tfdt + 4] ? Number(file.readBigUInt64BE(tfdt + 8)) : file.readUInt32BE(tfdt + 8)) / scale;
+  });
 }
 
 /** The names of an MP4's outermost parts in order. */

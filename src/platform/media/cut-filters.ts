@@ -119,12 +119,18 @@ export class PictureCut {
     return ['settb=AVTB', this.#holdLast(kept), `settb=1000/${Math.round(this.#rate * 1000)}`];
   }
 
-  /** Repeats the last picture at the end if it stays on screen for long: players need to know its end. */
+  /** True if the last picture stays on screen for long. */
+  get holdsLast(): boolean {
+    const [place, last] = [this.#places.at(-1), Math.max(...this.#latest)];
+    if (!place || !Number.isFinite(last)) return false;
+    const tick = Math.floor((last - place.shift) * this.#rate + 0.5 + JITTER);
+    return Math.max(tick, place.from) < place.to - 1;
+  }
+
+  /** Repeats a last picture that stays on screen for long at the end: players need to know its end. */
   #holdLast(kept: string): string {
     const [place, last] = [this.#places.at(-1), Math.max(...this.#latest)];
-    if (!place || !Number.isFinite(last)) return kept;
-    const tick = Math.floor((last - place.shift) * this.#rate + 0.5 + JITTER);
-    if (Math.max(tick, place.from) >= place.to - 1) return kept;
+    if (!place || !this.holdsLast) return kept;
     const chosen = `select='between(t,${plain(last - TOLERANCE)},${plain(last + TOLERANCE)})'`;
     const end = Math.round(((place.to - 1) / this.#rate) * 1e6);
     return [

@@ -10,10 +10,15 @@ import { assertPlausible, encodingLimit, encodingWork, type Inspected, isLongWor
 const HOUR = 3_600_000;
 const QUALITY = { preset: 'veryfast', crf: 23 };
 
-function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | null, demuxer = 'mov') {
+function plan(
+  video: Partial<VideoStream> | null,
+  audio: Partial<AudioStream> | null,
+  demuxer = 'mov',
+  duration = 10_000,
+) {
   const info: MediaInfo = {
     recording: { path: '/recording', size: 1, mediatype: 'video/mp4', demuxer, warnings: [] },
-    duration: 10_000,
+    duration,
     size: 1,
     hasAudio: audio !== null,
     hasVideo: video !== null,
@@ -32,7 +37,8 @@ function plan(video: Partial<VideoStream> | null, audio: Partial<AudioStream> | 
 }
 
 /** How ffmpeg is told to encode such pictures. */
-const options = (video: Partial<VideoStream>) => plan({ codec: 'vp9', ...video }, null).video?.options.join(' ');
+const options = (video: Partial<VideoStream>, duration?: number) =>
+  plan({ codec: 'vp9', ...video }, null, 'mov', duration).video?.options.join(' ');
 
 describe('the best rendition', () => {
   it.each(['mov', 'matroska', 'mpegts', 'flv'])('takes over what browsers play from %s', (demuxer) => {
@@ -74,6 +80,9 @@ describe('the best rendition', () => {
     expect(options({})).not.toContain('-r ');
     expect(options({ frameRate: 3, peakFrameRate: 30 })).toContain('-bf 0');
     expect(options({ frameRate: 25, peakFrameRate: 25 })).not.toContain('-bf');
+    // A tenth of a second is missing, or more than one.
+    expect(options({ frameRate: 24.75, peakFrameRate: 25 })).not.toContain('-bf');
+    expect(options({ frameRate: 24.75, peakFrameRate: 25 }, 110_000)).toContain('-bf 0');
   });
 });
 

@@ -34,12 +34,16 @@ export interface Deliverable {
   audio: AudioStream | undefined;
   /** Undefined before the file is read. */
   spans?: StreamSpans | undefined;
+  /** Milliseconds. */
+  duration: number;
 }
 
 /** The kept parts of a recording, and the filters that keep their pictures. */
 export interface Cut {
   parts: readonly KeptPart[];
   pictureFilters: readonly string[];
+  /** True if the last picture stays on screen for long. */
+  holdsLast: boolean;
 }
 
 /** The permitted treatment of the streams of a recording. */
@@ -47,6 +51,8 @@ export interface Treatment {
   /** False if even playable streams are encoded. */
   canCopy: boolean;
   demuxer: string;
+  /** That of the recording, in milliseconds. */
+  duration: number;
   cut?: Cut | undefined;
   /** The maximum bit rate of encoded pictures, in bits per second; by default, by their size. */
   maxBitRate?: number | undefined;
@@ -54,6 +60,8 @@ export interface Treatment {
 
 export const USUAL_QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
 
+/** As long as the shortest segments that players accept in another place. */
+const LONGEST_PAUSE_MS = 1000;
 const LARGEST_COPIED = 4096;
 const FASTEST_RATE = 60;
 const USUAL_RATE = 25;
@@ -78,7 +86,7 @@ export function planVideo(
   video: VideoStream,
   quality: VideoQuality,
   size: Size,
-  { canCopy, demuxer, cut, maxBitRate }: Treatment,
+  { canCopy, demuxer, duration, cut, maxBitRate }: Treatment,
 ): StreamPlan {
   const { index } = video;
   if (canCopy && isPlayable(video, demuxer)) {
@@ -93,11 +101,12 @@ export function planVideo(
     ...['-threads', String(threadsFor(size))],
   ];
   const limits = ['-maxrate', String(cap), '-bufsize', String(cap * 2), '-profile:v', 'high'];
+  const isEven = isRegular(video) && !cut?.holdsLast && missingMs(video, duration) < LONGEST_PAUSE_MS;
   return {
     index,
     copy: false,
     bitRate: cap,
-    options: [...codec, ...limits, ...timing(video, rate), ...(isHdr(video) ? SDR : []), '-vf', filters.join(',')],
+    options: [...codec, ...limits, ...timing(rate, isEven), ...(isHdr(video) ? SDR : []), '-vf', filters.join(',')],
   };
 }
 
@@ -105,15 +114,16 @@ export function planVideo(
  * Keeps the times of pictures and repeats none: two pictures ten hours apart stay two. Drops pictures that come faster
  * than the rate.
  */
-function timing(video: VideoStream, rate: number): string[] {
+function timing(rate: number, isEven: boolean): string[] {
   const fps = `${Math.round(rate * 1000)}/1000`;
   // -vsync has a newer name, which the ffmpeg from npm does not know.
   const times = ['-vsync', 'vfr', '-enc_time_base:v', `1000:${Math.round(rate * 1000)}`, '-x264-params', `fps=${fps}`];
   const due = `expr:isnan(prev_forced_t)+gte(t-prev_forced_t,${KEYFRAME_SECONDS})`;
   // Only at these times, so that segments of all renditions begin together.
   const keyframes = ['-g', String(Math.round(rate * KEYFRAME_SECONDS)), '-sc_threshold', '0', '-force_key_frames', due];
-  // With B-frames, irregular pictures would begin too early by the distance of the first ones.
-  return [...times, ...keyframes, ...(isRegular(video) ? [] : ['-bf', '0'])];
+  // With B-frames, irregular pictures would begin too early by the distance of the first ones, and a picture after a
+  // pause would be decoded before the pause. Players of streams take a segment to belong where it is decoded.
+  return [...times, ...keyframes, ...(isEven ? [] : ['-bf', '0'])];
 }
 
 /** Returns the number of threads for the processors, limited by the memory that pictures of this size take. */
@@ -156,6 +166,12 @@ export function deliveryRate(video: VideoStream): number {
 function isRegular(video: VideoStream): boolean {
   const { average, peak } = rates(video);
   return Math.abs(peak / average - 1) < 0.02;
+}
+
+/** Returns how long a recording may be without pictures at its usual rate, in milliseconds. */
+function missingMs(video: VideoStream, duration: number): number {
+  const { average, peak } = rates(video);
+  return duration - (1000 * (video.frameCount ?? (average * duration) / 1000)) / peak;
 }
 
 function rates({ frameRate, peakFrameRate }: VideoStream): { average: number; peak: number } {

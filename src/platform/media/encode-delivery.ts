@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PictureCut } from './cut-filters.ts';
 import { endOf, type KeptPart, readFor } from './cutting.ts';
-import { deliveryRate, type StreamPlan, threadsFor } from './delivery-plan.ts';
+import { type Cut, deliveryRate, type StreamPlan, threadsFor } from './delivery-plan.ts';
 import { ffmpegArguments, type Output, recordingInput } from './ffmpeg-command.ts';
 import { type Ladder, type LadderSettings, planLadder, type Rendition } from './ladder.ts';
 import { PacketProgress, readPictureTimes } from './packets.ts';
@@ -21,6 +21,8 @@ const READ_ON_MS = 1000;
 const MAX_KEYFRAME_SECONDS = 10;
 /** In seconds. Files that were trimmed without encoding hide what lies between a key frame and their beginning. */
 const MAX_HIDDEN_SECONDS = 0.05;
+/** In seconds. Players of streams take a segment to belong where it is decoded, and accept this much. */
+const MAX_LEAD_SECONDS = 1;
 /** The progress of all renditions when the best one has been copied. */
 const COPIED_SHARE = 0.1;
 
@@ -31,7 +33,7 @@ const LONGEST_FRAGMENT = { sound: 6, copied: 15 };
 const MOST_FRAGMENTS = 60_000;
 
 /** Facts that show whether a copy can be streamed. */
-type ReadFacts = Pick<PacketProgress, 'keyframeSeconds' | 'hiddenSeconds' | 'hasOpenGop'>;
+type ReadFacts = Pick<PacketProgress, 'keyframeSeconds' | 'hiddenSeconds' | 'leadSeconds' | 'hasOpenGop'>;
 
 export interface DeliveryOptions extends RunLimits {
   settings: LadderSettings;
@@ -51,7 +53,8 @@ export interface Delivery extends Ladder {
  * Copies the streams of a recording to a file that browsers play, as the best rendition.
  *
  * @returns undefined if browsers cannot play them, if key frames are too far apart for streaming, if pictures refer across
- *   key frames, or if the file hides pictures at its beginning, which players of streams would show
+ *   key frames, if the file hides pictures at its beginning, which players of streams would show, or if pictures after a
+ *   pause are decoded long before they are shown
  * @throws {MediaFailure}
  */
 export async function deliverCopy(
@@ -74,8 +77,9 @@ export async function deliverCopy(
   }
 }
 
-function canStream({ keyframeSeconds, hiddenSeconds, hasOpenGop }: ReadFacts): boolean {
-  return keyframeSeconds <= MAX_KEYFRAME_SECONDS && hiddenSeconds <= MAX_HIDDEN_SECONDS && !hasOpenGop;
+function canStream({ keyframeSeconds, hiddenSeconds, leadSeconds, hasOpenGop }: ReadFacts): boolean {
+  const isPlaced = hiddenSeconds <= MAX_HIDDEN_SECONDS && leadSeconds < MAX_LEAD_SECONDS;
+  return keyframeSeconds <= MAX_KEYFRAME_SECONDS && isPlaced && !hasOpenGop;
 }
 
 /**
@@ -94,7 +98,7 @@ export async function deliver(
   const { settings, onProgress, hasCopy = false } = options;
   const parts = options.parts ?? (picturesEndEarly(info) ? [{ begin: 0, end: info.duration }] : undefined);
   if (parts) {
-    const cut = { parts, pictureFilters: await cutPictures(tools, info, parts, options) };
+    const cut = { parts, ...(await cutPictures(tools, info, parts, options)) };
     return encode(tools, readFor(info, parts), planLadder(info, settings, true, cut), options);
   }
   let done = 0;
@@ -161,12 +165,12 @@ async function cutPictures(
   info: MediaInfo,
   parts: readonly KeptPart[],
   { signal, timeLimitMs }: RunLimits,
-): Promise<string[]> {
-  if (!info.video) return [];
+): Promise<Omit<Cut, 'parts'>> {
+  if (!info.video) return { pictureFilters: [], holdsLast: false };
   const pictures = new PictureCut(parts, deliveryRate(info.video));
   const limits = { signal, timeLimitMs, inputOptions: readingLimit(parts) };
   await readPictureTimes(tools, info, (time) => pictures.add(time), limits);
-  return pictures.filters();
+  return { pictureFilters: pictures.filters(), holdsLast: pictures.holdsLast };
 }
 
 /** Makes renditions in one run. @returns facts of what was read */

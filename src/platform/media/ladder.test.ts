@@ -6,7 +6,7 @@ import type { AudioStream, VideoStream } from './streams.ts';
 const { quality } = USUAL_LADDER;
 
 function ladder(video: Partial<VideoStream> | undefined, heights = 'source,720,360', audio: AudioStream = AUDIO) {
-  const info = { recording: { demuxer: 'mov' }, video: video && { ...VIDEO, ...video }, audio };
+  const info = { recording: { demuxer: 'mov' }, duration: 60_000, video: video && { ...VIDEO, ...video }, audio };
   return planLadder(info, { quality, heights: parseHeights(heights) ?? [] }).renditions;
 }
 
@@ -35,7 +35,7 @@ describe('a ladder', () => {
   it('encodes sound that begins later than the pictures', () => {
     const copied = (begin: number) => {
       const spans = { video: { begin: 0, end: 60 }, audio: { begin, end: 60 } };
-      const info = { recording: { demuxer: 'mov' }, video: VIDEO, audio: AUDIO, spans };
+      const info = { recording: { demuxer: 'mov' }, duration: 60_000, video: VIDEO, audio: AUDIO, spans };
       return planLadder(info, USUAL_LADDER).renditions[0]?.audio?.copy;
     };
     expect([0.04, 0.7].map(copied)).toEqual([true, false]);

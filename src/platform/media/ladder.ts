@@ -74,9 +74,9 @@ export function planLadder(
   encodeAll = false,
   cut?: Cut,
 ): Ladder {
-  const { video, audio, spans } = info;
+  const { video, audio, spans, duration } = info;
   const canCopy = !encodeAll && !cut && !picturesEndEarly(info);
-  const how = { canCopy, demuxer: info.recording.demuxer, cut };
+  const how = { canCopy, demuxer: info.recording.demuxer, duration, cut };
   if (video) {
     // Players ignore that the sound of a stream begins later than the pictures. The encoder begins with silence.
     const treatment = { ...how, canCopy: canCopy && !beginsLate(spans?.audio), silenceEnd: silenceEnd(info) };

@@ -72,6 +72,8 @@ export class PacketProgress {
   #keyframe: number | undefined;
   #keyframeSeconds = 0;
   #earliest = 0;
+  #firstLead: number | undefined;
+  #leadSeconds = 0;
   #hasOpenGop = false;
 
   constructor({ duration, packets }: { duration: number; packets: number | null }, report: (fraction: number) => void) {
@@ -84,8 +86,11 @@ export class PacketProgress {
       if (Number.isFinite(fraction)) report(Math.min(ALL_READ, Math.max(0, fraction)));
       this.#earliest = Math.min(this.#earliest, shown);
       this.#keyframeSeconds = Math.max(this.#keyframeSeconds, shown - (this.#keyframe ?? shown));
-      if (isKeyframe) this.#keyframe = shown;
-      else if (this.#keyframe !== undefined && shown < this.#keyframe) this.#hasOpenGop = true;
+      if (isKeyframe) {
+        this.#keyframe = shown;
+        this.#firstLead ??= shown - seconds;
+        this.#leadSeconds = Math.max(this.#leadSeconds, shown - seconds - this.#firstLead);
+      } else if (this.#keyframe !== undefined && shown < this.#keyframe) this.#hasOpenGop = true;
     });
   }
 
@@ -97,6 +102,11 @@ export class PacketProgress {
   /** The seconds by which the first packet comes before the start, as those that an edit list hides. */
   get hiddenSeconds(): number {
     return -this.#earliest;
+  }
+
+  /** The seconds between decoding and showing a key frame, without those of the first one; of the longest. */
+  get leadSeconds(): number {
+    return this.#leadSeconds;
   }
 
   /**

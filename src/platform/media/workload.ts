@@ -5,8 +5,6 @@ import { MediaFailure } from './tools/media-failure.ts';
 
 /** The facts of an inspected recording that determine the work. */
 export interface Inspected extends Deliverable {
-  /** Milliseconds. */
-  duration: number;
   /** Bytes. */
   size: number;
   /** True if only parts are kept, so that no stream can be copied. */

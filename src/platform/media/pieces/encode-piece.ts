@@ -122,7 +122,7 @@ interface PieceOutput extends Output {
 function pictureOutputs(work: PictureWork, { from, to, grid }: Times, folder: string) {
   const borders = [from === null ? [] : [`start=${text(from)}`], to === null ? [] : [`end=${text(to)}`]].flat();
   const trim = borders.length > 0 ? [`trim=${borders.join(':')}`] : [];
-  const cut = { parts: [], pictureFilters: [...trim, `setpts=PTS-${text(grid)}/TB`] };
+  const cut = { parts: [], holdsLast: false, pictureFilters: [...trim, `setpts=PTS-${text(grid)}/TB`] };
   const { source, settings, hasCopy } = work;
   // The sound is encoded when the pieces are joined.
   const silent = { ...source, audio: undefined };
