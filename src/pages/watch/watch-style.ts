@@ -95,6 +95,8 @@ input::-moz-range-thumb { width: .95rem; height: .95rem; border: 0; border-radiu
   .seek input { height: 2.75rem; }
   ul a { padding: .6rem .9rem; }
 }
+/* The buttons take two rows. */
+@media (max-width: 22rem) { .panel { bottom: 6.6rem; max-height: min(70vh, 100vh - 7.2rem); } }
 @media (max-width: 44rem) {
   .screens { flex-direction: column; align-items: stretch; }
   .screens[data-swapped] { flex-direction: column-reverse; }

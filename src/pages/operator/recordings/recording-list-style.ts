@@ -33,7 +33,7 @@ html { scroll-padding-bottom: 5rem; }
   .results th { padding: .3rem 0; }
   .results th:nth-child(2), .results th:nth-child(6) { display: none; }
   .results tbody tr { display: grid; grid-template-columns: auto 6rem minmax(0, 1fr); gap: 0 .7rem; align-items: center; padding: .6rem .8rem; border-top: 1px solid var(--line); }
-  .results tbody tr td { min-width: 0; width: auto; padding: 0; border: 0; grid-column: 3; }
+  .results tbody tr td:nth-child(n) { min-width: 0; width: auto; padding: 0; border: 0; grid-column: 3; white-space: normal; }
   .results tbody tr td:first-child { grid-column: 1; grid-row: 1 / span 5; }
   .results tbody tr td:nth-child(2) { grid-column: 2; grid-row: 1 / span 5; align-self: start; }
   .results td:nth-child(5)::after { content: " UTC"; }

@@ -1,6 +1,8 @@
 /** @import { PlayerParts } from './player-parts.js' */
 
 const IGNORED_SECONDS = 0.05;
+/** Browsers show no picture after a jump to the end, but one shortly before it. */
+const LAST_SECONDS = 0.04;
 /** A jump shows no picture for a moment, for long if it must be loaded. */
 const JUMP_SECONDS = { loaded: 0.4, unloaded: 1.5 };
 const JUMP_PAUSE_MS = 3000;
@@ -30,7 +32,7 @@ function createUpdate(leader, follower) {
     // A browser may refuse to play; the next event tries again.
     if (!isStill && follower.paused) follower.play().catch(() => undefined);
 
-    const target = Math.min(leader.currentTime, follower.duration);
+    const target = Math.min(leader.currentTime, Math.max(0, follower.duration - LAST_SECONDS));
     const drift = follower.currentTime - target;
     const distance = Math.abs(drift);
     const hasJumped = performance.now() - jumpedAt < JUMP_PAUSE_MS;
