@@ -44,10 +44,10 @@ test('all lead to the watch page, with the start time, also in frames', async ()
 });
 
 describe('an imported file', () => {
-  const imported = async (on: TestApp, role = 'ROLE_ANONYMOUS') => {
+  const imported = async (on: TestApp, role = 'ROLE_ANONYMOUS', channel?: string) => {
     const event = await insertEvent(on.database, {});
     await giveAcl(on, event, [ace(role)]);
-    const publicationId = await insertPublication(on.database, event);
+    const publicationId = await insertPublication(on.database, event, channel);
     const path = `/static/mh_default_org/engage-player/${randomUUID()}/lecture%20%C3%A4.mp4`;
     const { id } = await on.database
       .insertInto('import_sources')
@@ -78,6 +78,11 @@ describe('an imported file', () => {
     expect(await open(path)).toMatchObject({ status: 302, location: `http://inlet.test/play/${event}` });
   });
 
+  test('that waits for a review is found by the page, which does not exist yet', async () => {
+    const { event, path } = await imported(app, 'ROLE_ANONYMOUS', 'internal');
+    expect(await open(path)).toMatchObject({ status: 302, location: `http://inlet.test/play/${event}` });
+  });
+
   test('is found by the page where its address must be signed, and with 301 where OLD_ADDRESSES=moved', async () => {
     const signed = await workerApp({ URL_SIGNING_SECRET: 'secret', OLD_ADDRESSES: 'moved' });
     const { event, path } = await imported(signed);
@@ -91,8 +96,9 @@ describe('of a recording that not everyone may watch', () => {
     const { event, watch } = await published(app, role);
     for (const path of PATHS) {
       for (const id of [event, randomUUID()]) {
-        const { status, location } = await open(path(id));
+        const { status, location, answer } = await open(path(id));
         expect([status, location]).toEqual([303, expect.stringContaining(encodeURIComponent(path(id)))]);
+        expect(answer.headers.get('Cache-Control')).toBe('no-store');
       }
       const reader = { ...PAGE, Authorization: await app.account(`reader-${randomUUID()}`, role) };
       expect(await open(path(event), reader)).toMatchObject({ status: 302, location: watch });

@@ -242,6 +242,11 @@ describe('the files of a recording', () => {
   );
 });
 
+test('answers of the API, which depend on the session, are for one browser', async () => {
+  const Cookie = await session(apps.page, 'ROLE_API_EVENTS_VIEW', 'ROLE_API');
+  expect(await cachingOf(get(apps.page, '/api/events', { Cookie }))).toBe('private, no-cache');
+});
+
 describe('with WATCH_ACCESS=strict, files that not everyone may read', () => {
   const app = apps.strict;
 

@@ -135,6 +135,7 @@ export function redirectToSignIn(): MiddlewareHandler {
       return c.html(waitingPage, 200, { ...PAGE_HEADERS, Refresh: '0' });
     }
     const { pathname, search } = new URL(c.req.url);
+    c.header('Cache-Control', 'no-store');
     return c.redirect(`${relativeTo(c, '/sign-in')}?next=${encodeURIComponent(pathname + search)}`, 303);
   };
 }

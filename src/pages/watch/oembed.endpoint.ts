@@ -78,7 +78,7 @@ export const oembed = defineEndpoint({
       ...{ provider_name: 'Inlet', provider_url: addresses.publicUrl, html: String(await frame), ...size },
       ...thumbnailOf(found, limits, (element) => signed(elementUrl(addresses.publicUrl, element))),
     };
-    return c.json(body, 200, { 'Cache-Control': 'no-cache' });
+    return c.json(body, 200, { 'Cache-Control': grant.by === 'signature' ? 'private, no-store' : 'no-cache' });
   },
 });
 

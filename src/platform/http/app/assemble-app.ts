@@ -98,7 +98,8 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number | unde
 }
 
 /**
- * Adds headers against type sniffing, leaking URLs and framing, unless a handler sets them. Paths outside of areas have
+ * Adds headers against type sniffing, leaking URLs, framing, and shared caches, unless a handler sets them: what answers
+ * depend on, such as a session cookie, is not part of the key of such a cache. Paths outside of areas have
  * no default policy, so that learning platforms can embed pages.
  */
 export function securityHeaders(areas: readonly { path: string; contentPolicy?: string }[]): MiddlewareHandler {
@@ -107,6 +108,7 @@ export function securityHeaders(areas: readonly { path: string; contentPolicy?: 
     await next();
     c.header('X-Content-Type-Options', 'nosniff');
     const policy = policies.get(`/${c.req.path.split('/', 2)[1] ?? ''}`);
+    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'private, no-cache');
     if (!c.res.headers.has('Referrer-Policy')) c.header('Referrer-Policy', 'strict-origin-when-cross-origin');
     if (policy && !c.res.headers.has('Content-Security-Policy')) c.header('Content-Security-Policy', policy);
   };
