@@ -174,7 +174,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await page.getByRole('heading', { name: 'Delete 2 recordings?' }).waitFor();
     expect(await page.locator('ol a').allInnerTexts()).toEqual(['Obsolete 1', 'Obsolete 3']);
     await page.getByRole('button', { name: 'Delete 2 recordings permanently' }).press('Enter');
-    await page.getByText('2 recordings: deleted.').waitFor();
+    await page.getByText('Deleted: 2 recordings.').waitFor();
     await page.getByRole('link', { name: 'Back to the list' }).click();
     expect(await page.getByRole('checkbox', { name: /^Select Obsolete/ }).count()).toBe(1);
     await context.close();

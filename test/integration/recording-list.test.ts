@@ -200,7 +200,7 @@ describe('an action on selected recordings', () => {
     const ids = [failed.eventId, running.eventId, plain, 'nobody', failed.eventId];
     const { status, text } = await act({ action: 'retry' }, ids);
     expect(status).toBe(200);
-    expect(text).toContain('1 recording: started again; 3 refused.');
+    expect(text).toContain('Started again: 1 recording; 3 refused.');
     expect(outcomes(text)).toEqual({
       'Failed one': `Workflow ${failed.workflowId} is retried.`,
       'Running one': expect.stringMatching(/^The workflow cannot move from \w+ to RUNNING\.$/),
@@ -243,7 +243,7 @@ describe('an action on selected recordings', () => {
     expect(await kinds(one)).not.toContain('event.deleted admin');
     expect(asked.text.match(/name="event" value=/g)).toHaveLength(3);
     const { text } = await act({ action: 'delete', confirmed: 'true', list }, [one, other, 'nobody']);
-    expect(text).toContain('2 recordings: deleted; 1 refused.');
+    expect(text).toContain('Deleted: 2 recordings; 1 refused.');
     expect(await kinds(one)).toContain('event.deleted admin');
     const left = database.selectFrom('events').select('id').where('id', 'in', [one, other]);
     expect(await left.execute()).toEqual([]);
@@ -295,7 +295,7 @@ describe('an action on selected recordings', () => {
   test('a whole page is accepted', async () => {
     const ids = Array.from({ length: PAGE }, (_, i) => `recording-${i}`);
     expect((await act({ action: 'delete', confirmed: 'true' }, ids)).text).toContain(
-      '0 recordings: deleted; 50 refused.',
+      'Deleted: 0 recordings; 50 refused.',
     );
   });
 

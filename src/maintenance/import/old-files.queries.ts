@@ -12,7 +12,7 @@ export interface OldFile {
   fileId: string;
   /** The last part of the address of a published file. */
   filename: string;
-  /** True if the file is published, and visitors without an account may read the event. */
+  /** True if visitors without an account may read the event, and the file waits for no review. */
   isPublic: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface OldFile {
 export async function findOldFile(database: Database, path: string): Promise<OldFile | undefined> {
   const { rows } = await sql<OldFile>`
     SELECT f.event_id AS "eventId", e.publication_id AS "publicationId", f.file_id AS "fileId",
-      coalesce(e.filename, '') AS filename, 
-        (${mayAccess('events', anonymous, 'read')} AND p.channel IS DISTINCT FROM ${INTERNAL_CHANNEL}) AS "isPublic"
+      coalesce(e.filename, '') AS filename,
+      p.channel IS DISTINCT FROM ${INTERNAL_CHANNEL} AND ${mayAccess('events', anonymous, 'read')} AS "isPublic"
     FROM import_files AS f JOIN events ON events.id = f.event_id
     JOIN import_sources AS s ON s.id = f.source_id AND s.name LIKE 'http%'
     LEFT JOIN publication_elements AS e ON e.id = f.file_id AND e.event_id = f.event_id

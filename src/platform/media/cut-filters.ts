@@ -121,18 +121,24 @@ export class PictureCut {
 
   /** True if the last picture stays on screen for long. */
   get holdsLast(): boolean {
-    const [place, last] = [this.#places.at(-1), Math.max(...this.#latest)];
-    if (!place || !Number.isFinite(last)) return false;
-    const tick = Math.floor((last - place.shift) * this.#rate + 0.5 + JITTER);
-    return Math.max(tick, place.from) < place.to - 1;
+    return this.#held !== undefined;
   }
 
-  /** Repeats a last picture that stays on screen for long at the end: players need to know its end. */
+  /** A last picture that stays on screen for long: its time, and the last tick at which it is shown. */
+  get #held(): { time: number; until: number } | undefined {
+    const [place, time] = [this.#places.at(-1), Math.max(...this.#latest)];
+    if (!place || !Number.isFinite(time)) return undefined;
+    const tick = Math.floor((time - place.shift) * this.#rate + 0.5 + JITTER);
+    const until = place.to - 1;
+    return Math.max(tick, place.from) < until ? { time, until } : undefined;
+  }
+
+  /** Repeats a held picture at the end: players need to know its end. */
   #holdLast(kept: string): string {
-    const [place, last] = [this.#places.at(-1), Math.max(...this.#latest)];
-    if (!place || !this.holdsLast) return kept;
-    const chosen = `select='between(t,${plain(last - TOLERANCE)},${plain(last + TOLERANCE)})'`;
-    const end = Math.round(((place.to - 1) / this.#rate) * 1e6);
+    const held = this.#held;
+    if (!held) return kept;
+    const chosen = `select='between(t,${plain(held.time - TOLERANCE)},${plain(held.time + TOLERANCE)})'`;
+    const end = Math.round((held.until / this.#rate) * 1e6);
     return [
       `split[all][one];[all]${kept}[kept];[one]${chosen},setpts=${BEYOND}/TB[held]`,
       `;[kept][held]concat=n=2:v=1:a=0,settb=AVTB,setpts='if(gte(T,${BEYOND}),${end},PTS)'`,

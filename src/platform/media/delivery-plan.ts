@@ -60,8 +60,8 @@ export interface Treatment {
 
 export const USUAL_QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
 
-/** As long as the shortest segments that players accept in another place. */
-const LONGEST_PAUSE_MS = 1000;
+/** Players of streams take a segment to belong where it is decoded. They accept one that is shown up to this much later. */
+export const LONGEST_LEAD_SECONDS = 1;
 const LARGEST_COPIED = 4096;
 const FASTEST_RATE = 60;
 const USUAL_RATE = 25;
@@ -101,7 +101,7 @@ export function planVideo(
     ...['-threads', String(threadsFor(size))],
   ];
   const limits = ['-maxrate', String(cap), '-bufsize', String(cap * 2), '-profile:v', 'high'];
-  const isEven = isRegular(video) && !cut?.holdsLast && missingMs(video, duration) < LONGEST_PAUSE_MS;
+  const isEven = isRegular(video) && !cut?.holdsLast && missingSeconds(video, duration / 1000) < LONGEST_LEAD_SECONDS;
   return {
     index,
     copy: false,
@@ -122,7 +122,7 @@ function timing(rate: number, isEven: boolean): string[] {
   // Only at these times, so that segments of all renditions begin together.
   const keyframes = ['-g', String(Math.round(rate * KEYFRAME_SECONDS)), '-sc_threshold', '0', '-force_key_frames', due];
   // With B-frames, irregular pictures would begin too early by the distance of the first ones, and a picture after a
-  // pause would be decoded before the pause. Players of streams take a segment to belong where it is decoded.
+  // pause would be decoded before the pause.
   return [...times, ...keyframes, ...(isEven ? [] : ['-bf', '0'])];
 }
 
@@ -168,10 +168,11 @@ function isRegular(video: VideoStream): boolean {
   return Math.abs(peak / average - 1) < 0.02;
 }
 
-/** Returns how long a recording may be without pictures at its usual rate, in milliseconds. */
-function missingMs(video: VideoStream, duration: number): number {
+/** Returns the seconds of a recording for which it has no pictures at its usual rate: the longest possible pause. */
+function missingSeconds(video: VideoStream, seconds: number): number {
   const { average, peak } = rates(video);
-  return duration - (1000 * (video.frameCount ?? (average * duration) / 1000)) / peak;
+  const frames = video.frameCount ?? average * seconds;
+  return seconds - frames / peak;
 }
 
 function rates({ frameRate, peakFrameRate }: VideoStream): { average: number; peak: number } {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PictureCut } from './cut-filters.ts';
 import { endOf, type KeptPart, readFor } from './cutting.ts';
-import { type Cut, deliveryRate, type StreamPlan, threadsFor } from './delivery-plan.ts';
+import { type Cut, deliveryRate, LONGEST_LEAD_SECONDS, type StreamPlan, threadsFor } from './delivery-plan.ts';
 import { ffmpegArguments, type Output, recordingInput } from './ffmpeg-command.ts';
 import { type Ladder, type LadderSettings, planLadder, type Rendition } from './ladder.ts';
 import { PacketProgress, readPictureTimes } from './packets.ts';
@@ -21,8 +21,6 @@ const READ_ON_MS = 1000;
 const MAX_KEYFRAME_SECONDS = 10;
 /** In seconds. Files that were trimmed without encoding hide what lies between a key frame and their beginning. */
 const MAX_HIDDEN_SECONDS = 0.05;
-/** In seconds. Players of streams take a segment to belong where it is decoded, and accept this much. */
-const MAX_LEAD_SECONDS = 1;
 /** The progress of all renditions when the best one has been copied. */
 const COPIED_SHARE = 0.1;
 
@@ -78,7 +76,7 @@ export async function deliverCopy(
 }
 
 function canStream({ keyframeSeconds, hiddenSeconds, leadSeconds, hasOpenGop }: ReadFacts): boolean {
-  const isPlaced = hiddenSeconds <= MAX_HIDDEN_SECONDS && leadSeconds < MAX_LEAD_SECONDS;
+  const isPlaced = hiddenSeconds <= MAX_HIDDEN_SECONDS && leadSeconds < LONGEST_LEAD_SECONDS;
   return keyframeSeconds <= MAX_KEYFRAME_SECONDS && isPlaced && !hasOpenGop;
 }
 

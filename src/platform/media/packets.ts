@@ -104,7 +104,7 @@ export class PacketProgress {
     return -this.#earliest;
   }
 
-  /** The seconds between decoding and showing a key frame, without those of the first one; of the longest. */
+  /** The longest time from decoding a key frame to showing it, beyond that of the first one, in seconds. */
   get leadSeconds(): number {
     return this.#leadSeconds;
   }

@@ -67,15 +67,18 @@ async function takeAt(
 ): Promise<number | undefined> {
   const sizes = stills.map(({ box }) => fitInto(video, box));
   const largest = sizes.reduce((a, b) => (b.width > a.width ? b : a));
-  const frame = [...pictureFilters(video, largest), `thumbnail=${FRAMES_TO_CHOOSE_FROM}`, `split=${sizes.length + 1}`];
   const scaled = ({ width, height }: Size, format: string) => `scale=${width}:${height},setsar=1,format=${format}`;
+  const copies = [scaled(SAMPLE, 'gray'), ...sizes.map((size) => scaled(size, 'yuvj420p'))];
+  const frame = [...pictureFilters(video, largest), `thumbnail=${FRAMES_TO_CHOOSE_FROM}`, `split=${copies.length}`];
   const graph = [
-    `[0:${video.index}]${frame.join(',')}${sizes.map((_, i) => `[frame${i}]`).join('')}[any]`,
-    ...sizes.map((size, i) => `[frame${i}]${scaled(size, 'yuvj420p')}[still${i}]`),
-    `[any]${scaled(SAMPLE, 'gray')}[sample]`,
+    `[0:${video.index}]${frame.join(',')}${copies.map((_, i) => `[frame${i}]`).join('')}`,
+    ...copies.map((filters, i) => `[frame${i}]${filters}[copy${i}]`),
   ];
-  const outputs = stills.map(({ target }, i) => ({ target, options: ['-map', `[still${i}]`, '-q:v', '4', ...JPEG] }));
-  const sample = ['-filter_complex', graph.join(';'), '-map', '[sample]', '-frames:v', '1', '-f', 'rawvideo'];
+  const sample = ['-filter_complex', graph.join(';'), '-map', '[copy0]', '-frames:v', '1', '-f', 'rawvideo'];
+  const outputs = stills.map(({ target }, i) => ({
+    target,
+    options: ['-map', `[copy${i + 1}]`, '-q:v', '4', ...JPEG],
+  }));
   const args = ffmpegArguments(inputAt(info, at), [{ target: 'pipe:1', options: sample }, ...outputs]);
   const { output } = await runTool(tools.ffmpeg, args, limits);
   return output.length === SAMPLE.width * SAMPLE.height ? deviation(output) : undefined;

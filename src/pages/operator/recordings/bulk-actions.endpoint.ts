@@ -102,20 +102,20 @@ const TITLES: Readonly<Record<BulkForm['action'], string>> = {
   delete: 'Delete',
 };
 
-/** The state of a recording when the page appears: its workflow has only been started. */
+/** Words for what has been done when the page appears: workflows have only been started. */
 const DONE: Readonly<Record<BulkForm['action'], string>> = {
-  retry: 'started again',
-  publish: 'workflow started',
-  retract: 'workflow started',
-  start: 'workflow started',
-  delete: 'deleted',
+  retry: 'Started again',
+  publish: 'Workflow started',
+  retract: 'Workflow started',
+  start: 'Workflow started',
+  delete: 'Deleted',
 };
 
 function resultPage(c: Context, outcomes: readonly Outcome[], { action, list }: BulkForm) {
   const root = rootFrom(c);
   const refused = outcomes.filter((outcome) => outcome.refused !== undefined);
   const done = outcomes.length - refused.length;
-  const summary = `${recordingsText(done)}: ${DONE[action]}${refused.length === 0 ? '.' : `; ${refused.length} refused.`}`;
+  const summary = `${DONE[action]}: ${recordingsText(done)}${refused.length === 0 ? '.' : `; ${refused.length} refused.`}`;
   // Those that need attention come first.
   const sorted = [...refused, ...outcomes.filter((outcome) => outcome.refused === undefined)];
   const content = html`<p role="status" class="${refused.length === 0 ? 'notice' : 'alarm'}">${summary}</p>

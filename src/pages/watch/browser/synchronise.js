@@ -1,7 +1,7 @@
 /** @import { PlayerParts } from './player-parts.js' */
 
 const IGNORED_SECONDS = 0.05;
-/** Browsers show no picture after a jump to the end, but one shortly before it. */
+/** The last picture is shown after a jump to so many seconds before the end; after one to the very end, none is. */
 const LAST_SECONDS = 0.04;
 /** A jump shows no picture for a moment, for long if it must be loaded. */
 const JUMP_SECONDS = { loaded: 0.4, unloaded: 1.5 };

@@ -98,9 +98,9 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number | unde
 }
 
 /**
- * Adds headers against type sniffing, leaking URLs, framing, and shared caches, unless a handler sets them: what answers
- * depend on, such as a session cookie, is not part of the key of such a cache. Paths outside of areas have
- * no default policy, so that learning platforms can embed pages.
+ * Adds headers against type sniffing, leaking URLs, framing and storage in shared caches, unless a handler sets them.
+ * Answers may depend on a session cookie, which shared caches do not consider. Paths outside of areas have no default
+ * policy, so that learning platforms can embed pages.
  */
 export function securityHeaders(areas: readonly { path: string; contentPolicy?: string }[]): MiddlewareHandler {
   const policies = new Map(areas.map(({ path, contentPolicy }) => [path, contentPolicy]));

@@ -5,7 +5,7 @@ import type { SharedBytes, StorageAnswer, StorageTask, StreamTask } from './stor
 /** Frequent garbage collection: else shared memory that has no other user is freed late. */
 const LIMITS = { resourceLimits: { maxYoungGenerationSizeMb: 1 } };
 
-/** A thread that computes SHA-256 and writes files. It does not keep an idle process alive. */
+/** A thread that computes SHA-256, and reads and writes files. It does not keep an idle process alive. */
 export class StorageThread {
   readonly #worker = new Worker(new URL('./storage-thread.worker.ts', import.meta.url), LIMITS);
   readonly #asked = new Map<number, PromiseWithResolvers<string | undefined>>();
@@ -56,10 +56,16 @@ export class StorageThread {
 export type ThreadStream = (task: StreamTask) => Promise<string | undefined>;
 
 let thread: StorageThread | undefined;
+/** Reads files: a slow disk must not delay uploads, which the other thread serves. */
+let reader: StorageThread | undefined;
 
 export function threadStream(): ThreadStream {
-  if (!thread?.works) thread = new StorageThread();
+  thread = running(thread);
   return thread.stream();
+}
+
+function running(known: StorageThread | undefined): StorageThread {
+  return known?.works ? known : new StorageThread();
 }
 
 export function sharedBytes({ buffer: memory, byteOffset: from, length: bytes }: Uint8Array): SharedBytes {
@@ -91,12 +97,13 @@ export function beginSha256(): Sha256 {
   };
 }
 
-/** A part takes the thread some milliseconds, so that uploads, which it also serves, do not wait. */
+/** Between two parts, an abort is noticed, and other files have their turn. */
 const PART_BYTES = 4 * 2 ** 20;
 
 /** Returns the SHA-256 of a file in hexadecimal. @throws if it cannot be read, or has fewer bytes */
 export async function sha256OfFile(path: string, bytes: number, signal?: AbortSignal): Promise<string> {
-  const ask = threadStream();
+  reader = running(reader);
+  const ask = reader.stream();
   try {
     for (let from = 0; from < bytes; from += PART_BYTES) {
       signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Hashes and writes the shared bytes of another thread (see `storage-thread.ts`). */
+/** Hashes files, and hashes and writes the shared bytes of another thread (see `storage-thread.ts`). */
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
