@@ -104,6 +104,25 @@ describe.skipIf(!browserAvailable())('the watch page in a browser', () => {
     expect(faults).toEqual([]);
   });
 
+  test('a picture that ends earlier shows its last frame after a jump past its end', async () => {
+    const shorter = await published({
+      'presenter/source': { seconds: 4, video: { size: '320x240' } },
+      'presentation/source': { seconds: 9, video: { size: '640x360' } },
+    });
+    const { page } = await open(`${shorter}?t=1`);
+    const follower = page.locator('[data-follower]');
+    await follower.evaluate((medium: HTMLVideoElement) => {
+      const show = (_: number, { mediaTime }: VideoFrameCallbackMetadata) => {
+        medium.dataset.shown = String(mediaTime);
+        medium.requestVideoFrameCallback(show);
+      };
+      medium.requestVideoFrameCallback(show);
+    });
+    await loaded(page);
+    await page.keyboard.press('8');
+    await expect.poll(async () => Number(await follower.getAttribute('data-shown'))).toBeGreaterThan(3.9);
+  });
+
   test('what follows with the sound starts in the event of the click, which Safari requires', async () => {
     const sounding = { seconds: 6, video: { size: '320x240' } } as const;
     const longer = { ...sounding, seconds: 8, audio: false } as const;
