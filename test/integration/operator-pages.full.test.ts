@@ -162,6 +162,7 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     const { context, page } = await open('/admin/recordings?q=obsolete&sort=title%3Aasc');
     const selected = page.locator('[data-selected]');
     expect(await selected.innerText()).toBe('0 selected:');
+    expect(await page.getByRole('button', { name: 'Delete …' }).isDisabled()).toBe(true);
     await page.getByRole('checkbox', { name: 'Select all on this page' }).focus();
     await page.keyboard.press('Space');
     expect(await selected.innerText()).toBe('3 selected:');

@@ -19,7 +19,6 @@ button, .button { display: inline-block; margin: 0; padding: .5rem 1rem; border:
 a.button { color: var(--on-accent); }
 .quiet { background: none; border-color: var(--line); color: inherit; font-weight: 500; }
 .quiet:hover { border-color: var(--accent); }
-button:disabled { opacity: .6; cursor: default; }
 .button:focus-within { outline: 3px solid var(--accent); outline-offset: 2px; }
 
 .who { display: flex; align-items: center; gap: .8rem; }

@@ -68,6 +68,7 @@ li a span { display: block; color: var(--faint); }
 input:not([type=hidden]) { display: block; width: 100%; margin-top: .3rem; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--sheet); color: inherit; font: inherit; }
 ::placeholder { color: var(--faint); opacity: 1; }
 button { margin-top: 1.4rem; padding: .65rem 1.3rem; border: 1px solid transparent; border-radius: .6rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer; }
+button:disabled { opacity: .6; cursor: default; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 footer { margin-top: 1.6rem; color: var(--faint); font-size: .92rem; }
 `;

@@ -1,13 +1,14 @@
 /**
- * Adds a checkbox that selects all rows of a page, and shows how many are selected.
+ * Adds a checkbox that selects all rows of a page, and shows how many are selected. Without any, there is nothing to do.
  *
  * @param {HTMLElement} heading gets the checkbox
- * @param {HTMLElement} status shows the number
+ * @param {HTMLElement} status shows the number, beside the buttons of the actions
  */
 function addSelectAll(heading, status) {
   const boxes = [...document.querySelectorAll('input[type=checkbox][name=event]')].filter(
     (box) => box instanceof HTMLInputElement,
   );
+  const actions = [...(status.parentElement?.querySelectorAll('button') ?? [])];
   const all = document.createElement('input');
   all.type = 'checkbox';
   all.ariaLabel = 'Select all on this page';
@@ -16,6 +17,7 @@ function addSelectAll(heading, status) {
     all.checked = count === boxes.length;
     all.indeterminate = count > 0 && !all.checked;
     status.textContent = `${count} selected:`;
+    for (const action of actions) action.disabled = count === 0;
   };
   all.addEventListener('change', () => {
     for (const box of boxes) box.checked = all.checked;
