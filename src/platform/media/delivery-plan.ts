@@ -156,7 +156,8 @@ export function deliveryRate(video: VideoStream): number {
   const { average, peak } = rates(video);
   if (peak < SLOWEST_RATE && average < SLOWEST_RATE) return USUAL_RATE;
   if (isRegular(video)) {
-    let rate = average;
+    // A peak may be rounded, such as 30 for 29.97. An average that is further below it has a pause.
+    let rate = peak / average < 1.0015 ? average : peak;
     while (rate > FASTEST_RATE * 1.01) rate /= 2;
     return round(rate);
   }
