@@ -153,6 +153,8 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await page.keyboard.press('Enter');
     await page.getByRole('status').waitFor();
     expect(await page.getByRole('status').innerText()).toBe('The workflow is retried.');
+    await page.reload();
+    expect(await page.getByText('The workflow is retried.').count()).toBe(0);
     expect(await processingState(database, failed?.eventId ?? '')).toBe('RUNNING');
     await context.close();
   });
@@ -292,13 +294,6 @@ describe.skipIf(!browserAvailable())("an operator's page that stays open", () =>
     await page.getByText('The recording has already been deleted.').waitFor();
     await page.getByRole('link', { name: 'Back' }).click();
     await page.waitForURL(`${served.origin}/admin/recordings/${eventId}`);
-    await context.close();
-  });
-
-  test('shows nothing as done that only a link of another site says', async () => {
-    const { context, page } = await open('/admin');
-    await page.goto(`${served.origin}/admin?done=All+is+lost`);
-    expect(await page.getByText('All is lost').count()).toBe(0);
     await context.close();
   });
 });

@@ -38,7 +38,13 @@ const read = async (path: string) => {
 const post = (path: string, fields: Record<string, string>, headers = {}) =>
   app.request(path, { method: 'POST', body: new URLSearchParams(fields), headers });
 const status = async (...asked: Parameters<typeof post>) => (await post(...asked)).status;
-const leadsTo = ({ status, headers }: Response) => `${status} ${headers.get('Location')}`;
+const leadsTo = ({ status, headers }: Response) => `${status} ${headers.get('Location')}: ${noticeIn(headers)}`;
+const noticeIn = (headers: Headers) => {
+  const [, notice = ''] =
+    /^inlet_notice=([^;]*); Max-Age=60; Path=\/; HttpOnly; SameSite=Strict$/.exec(headers.get('Set-Cookie') ?? '') ??
+    [];
+  return decodeURIComponent(notice);
+};
 const told = async (answer: Response) => `${answer.status} ${await answer.text()}`;
 
 test.each(['', '/recordings', '/uploads', '/trends', '/parts', '/webhooks', '/agents'])(
@@ -89,7 +95,7 @@ describe('workers and lanes', () => {
     const before = await startTestWorkflow(database);
     expect(await deliver()).toHaveLength(1);
     const paused = await lane({ lane: 'light', paused: 'true' });
-    expect(leadsTo(paused)).toBe('303 ../../admin/parts?done=The+lane+light+is+paused.');
+    expect(leadsTo(paused)).toBe('303 ../../admin/parts: The lane light is paused.');
     const shown = /light<\/strong> <span class="state paused">paused<\/span> [\s\S]*by <bdi>admin/;
     expect(await parts()).toMatch(shown);
     const told = 'The lane light is paused by <bdi>admin</bdi>; its operations wait.';
@@ -391,11 +397,11 @@ describe("the operator's page", () => {
     const one = await post(`/admin/recordings/${first?.eventId}/workflow`, {
       ...{ workflow: String(first?.workflowId), state: 'retry', back: 'now' },
     });
-    expect(leadsTo(one)).toBe('303 ../../../admin?done=The+workflow+is+retried.');
+    expect(leadsTo(one)).toBe('303 ../../../admin: The workflow is retried.');
     const text = await read('/admin');
     const key = /name="reason" value="([^"]*breaks off[^"]*)"/.exec(text)?.[1] ?? '';
     const all = await post('/admin/failed/retry', { reason: key });
-    expect(all.headers.get('Location')).toBe('../../admin?done=3+recordings+are+retried.');
+    expect(leadsTo(all)).toBe('303 ../../admin: 3 recordings are retried.');
     const states = await Promise.all(scene.failed.map(({ eventId }) => processingState(database, eventId)));
     expect(states).toEqual([...Array(4).fill('RUNNING'), ...Array(3).fill('FAILED')]);
     expect(await read('/admin')).not.toContain('breaks off');
@@ -458,7 +464,7 @@ describe("the operator's page", () => {
     expect(text.match(/class="succeeded" x=/g)).toHaveLength(6);
     expect(text).toContain('h264 1920×1080 25 fps');
     const gone = await post(`/admin/recordings/${eventId}/delete`, {});
-    expect(leadsTo(gone)).toBe('303 ../../../admin?done=The+recording+has+been+deleted.');
+    expect(leadsTo(gone)).toBe('303 ../../../admin: The recording has been deleted.');
     const after = await read(`/admin/recordings/${eventId}`);
     expect(after).toContain('The recording has been deleted.');
     expect(after).toMatch(/Deleted <span class="faint">by <bdi>admin/);

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html, raw } from 'hono/html';
 import { Assets, browserModules, packageFile, SCRIPT_TYPE } from '#platform/http/answer/asset.ts';
 import { type Html, ICON, page, pagePolicy } from '#platform/http/answer/html-page.ts';
@@ -31,6 +32,9 @@ export const operatorAsset = defineEndpoint({
   access: 'public',
   handle: ({ c, params }) => ASSETS.answer(c, params.name),
 });
+
+const NOTICE = 'inlet_notice';
+const NOTICE_COOKIE = { path: '/', httpOnly: true, sameSite: 'Strict' } as const;
 
 /** The content of a page for operators. */
 export interface OperatorPage {
@@ -91,16 +95,16 @@ ${script === undefined ? '' : html`<script type="module" src="${root}admin/asset
 
 /** Redirects to a page and shows the result of an action there. @param to relative to the root, without a leading slash */
 export function redirectWithNotice(c: Context, to: string, notice: string): Response {
-  const [path = '', query = ''] = to.split('?');
-  const parameters = new URLSearchParams(query);
-  parameters.set('done', notice);
-  return c.redirect(`${rootFrom(c)}${path}?${parameters}`, 303);
+  // In the URL, links on other sites could set one.
+  setCookie(c, NOTICE, notice.slice(0, 300), { ...NOTICE_COOKIE, maxAge: 60 });
+  return c.redirect(rootFrom(c) + to, 303);
 }
 
-/** Returns the notice of `redirectWithNotice`. Links on other sites cannot set one. */
+/** Returns the notice of `redirectWithNotice`, once. */
 function noticeOf(c: Context): string | undefined {
-  if ((c.req.header('Sec-Fetch-Site') ?? 'same-origin') !== 'same-origin') return undefined;
-  return c.req.query('done')?.slice(0, 300) || undefined;
+  // Not to a page in another tab that updates itself.
+  if ((c.req.header('Sec-Fetch-Mode') ?? 'navigate') !== 'navigate' || !getCookie(c, NOTICE)) return undefined;
+  return deleteCookie(c, NOTICE, NOTICE_COOKIE);
 }
 
 function signedIn(c: Context, root: string): Html | '' {
