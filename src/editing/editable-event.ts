@@ -11,8 +11,6 @@ import { BEING_PROCESSED, EVENT_GONE, NOT_WRITABLE, NOTHING_TO_PREVIEW } from '.
 import { type Segment, savedSegments } from './segments.ts';
 
 const EDITOR_TAG = 'editor';
-/** More than the words of a whole day. */
-export const MAX_CAPTION_BYTES = 2 ** 21;
 
 /** An event as an editor opens it. */
 export interface EditableEvent {

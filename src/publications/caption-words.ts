@@ -5,38 +5,43 @@ import { captionCues } from '#platform/media/captions.ts';
 
 /** Four times the vocabulary of a lecture. */
 const MAX_WORDS = 10_000;
+/** In UTF-16 units: the words of twenty hours. Finding their limits takes about a second. */
+const MAX_READ = 2 ** 20;
 /** In UTF-16 units; the rest of longer words is ignored. So many words fit into a `tsvector`, which holds 1 MiB. */
 const MAX_LENGTH = 34;
 /** The beginnings of shorter words match too much. */
 const LEAST_PREFIX = 3;
 
-/** Stores the words of captions that belong to an element, so that lists find its event. @param captions WebVTT */
+/** Stores the words of captions that belong to an element, so that lists find its event. */
 export async function saveCaptionWords(
   trx: Transaction,
   { elementId, eventId }: { elementId: string; eventId: string },
-  captions: string,
+  words: readonly string[],
 ): Promise<void> {
-  const words = distinctWords(captionCues(captions).map(({ text }) => text));
   if (words.length === 0) return;
   await sql`INSERT INTO caption_words (element_id, event_id, words)
     VALUES (${elementId}, ${eventId}, array_to_tsvector(${words}::text[]))`.execute(trx);
 }
 
-/** Returns the different words of texts, in lower case, as far as there is room for them. */
-function distinctWords(texts: readonly string[]): string[] {
+/** Returns the different words of captions, in lower case, as far as there is room for them. @param captions WebVTT */
+export function captionWords(captions: string): string[] {
   const words = new Set<string>();
-  for (const text of texts) {
-    for (const word of wordsIn(text)) words.add(word);
-    if (words.size >= MAX_WORDS) break;
+  let left = MAX_READ;
+  for (const { text } of captionCues(captions)) {
+    for (const word of wordsIn(text.slice(0, left))) {
+      if (words.size === MAX_WORDS) break;
+      words.add(word);
+    }
+    left = Math.max(0, left - text.length);
   }
-  return [...words].slice(0, MAX_WORDS);
+  return [...words];
 }
 
-function wordsIn(text: string): string[] {
+function* wordsIn(text: string): Generator<string> {
   const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text.normalize('NFC').toLowerCase());
-  return [...segments].flatMap(({ segment, isWordLike }) =>
-    isWordLike ? [segment.slice(0, MAX_LENGTH).toWellFormed()] : [],
-  );
+  for (const { segment, isWordLike } of segments) {
+    if (isWordLike) yield segment.slice(0, MAX_LENGTH).toWellFormed();
+  }
 }
 
 /** The words of the captions of an event; a word is found by its beginning. */
@@ -56,7 +61,7 @@ export const CAPTION_WORDS: TextElsewhere = {
 
 /** Returns the query for a word, or for its parts if it has several; undefined without letters and digits. */
 function queryOf(text: string): RawBuilder<unknown> | undefined {
-  const words = wordsIn(text).map((word) => {
+  const words = Array.from(wordsIn(text), (word) => {
     const quotedWord = `'${word.replaceAll(/['\\]/g, '$&$&')}'`;
     return word.length >= LEAST_PREFIX ? `${quotedWord}:*` : quotedWord;
   });

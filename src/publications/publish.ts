@@ -95,8 +95,8 @@ export async function publishElements(trx: Transaction, request: PublishRequest)
 
 /** Captions to be added to a publication, in a stored file. */
 export interface AddedCaptions extends Omit<Insertable<PublicationElement>, 'position' | 'kind' | 'publication_id'> {
-  /** The content of the file: WebVTT. */
-  text: string;
+  /** Those that are said, from `captionWords`. */
+  words: readonly string[];
   /** Null to add them to the elements that are prepared for publication. */
   publicationId: string | null;
   /** The tags of captions that these replace. */
@@ -105,7 +105,7 @@ export interface AddedCaptions extends Omit<Insertable<PublicationElement>, 'pos
 
 /** Adds captions to a publication, which stays as it is otherwise. If it has just been retracted, releases their object. */
 export async function addCaptions(trx: Transaction, added: AddedCaptions): Promise<void> {
-  const { publicationId, replacedTags, text, ...element } = added;
+  const { publicationId, replacedTags, words, ...element } = added;
   const publications = trx
     .selectFrom('publications')
     .select(['id', 'channel'])
@@ -123,7 +123,7 @@ export async function addCaptions(trx: Transaction, added: AddedCaptions): Promi
   const position = sql<number>`(SELECT coalesce(max(position) + 1, 0) FROM publication_elements WHERE ${isInPlace})`;
   const row = { ...element, kind: 'attachment', publication_id: publicationId, position };
   await trx.insertInto('publication_elements').values(row).execute();
-  await saveCaptionWords(trx, { elementId: element.id, eventId: element.event_id }, text);
+  await saveCaptionWords(trx, { elementId: element.id, eventId: element.event_id }, words);
   if (publication)
     await recordPublished(trx, publication.id, { eventId: element.event_id, ...publication }, { renewed: true });
 }

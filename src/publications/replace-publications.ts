@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import type { Transaction } from '#platform/database/kysely.ts';
 import type { PublicationElement } from '#platform/database/schema.ts';
-import { saveCaptionWords } from './caption-words.ts';
+import { captionWords, saveCaptionWords } from './caption-words.ts';
 import { recordPublished, releaseElements, retractPublications } from './publish.ts';
 
 /** An element of a publication that was made elsewhere. */
@@ -91,7 +91,7 @@ async function replacePublication(
       .insertInto('publication_elements')
       .values({ ...facts, ...place, ...stored, object_key })
       .execute();
-    if (captions !== undefined) await saveCaptionWords(trx, { elementId: facts.id, eventId }, captions);
+    if (captions !== undefined) await saveCaptionWords(trx, { elementId: facts.id, eventId }, captionWords(captions));
   }
   await recordPublished(trx, id, { eventId, channel });
 }

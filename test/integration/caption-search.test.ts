@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { saveCaptionWords } from '#publications/caption-words.ts';
+import { captionWords, saveCaptionWords } from '#publications/caption-words.ts';
 import { ownApp } from '../support/app.ts';
 import { giveAcl } from '../support/event-writes.ts';
 import { readPage } from '../support/lists.ts';
@@ -19,7 +19,7 @@ async function insertSpoken(id: string, text: string, title = 'Lecture'): Promis
   await insertEvent(database, { id, title, start_date: created, created });
   const captions = { event_id: id, kind: 'attachment', flavor: 'captions/delivery' } as const;
   const { id: elementId } = await insertElement(database, app.storage, Buffer.from(text), captions);
-  await database.transaction().execute((trx) => saveCaptionWords(trx, { elementId, eventId: id }, text));
+  await database.transaction().execute((trx) => saveCaptionWords(trx, { elementId, eventId: id }, captionWords(text)));
   return elementId;
 }
 

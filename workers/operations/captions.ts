@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '#platform/database/kysely.ts';
-import { cutCaptions, readCaptions } from '#platform/media/captions.ts';
+import { cutCaptions, MAX_CAPTION_BYTES, readCaptions } from '#platform/media/captions.ts';
 import { type KeptPart, lengthOf } from '#platform/media/cutting.ts';
 import { CAPTIONS_TYPE } from '#platform/media/media-type.ts';
 import { isSameLanguage } from '#platform/speech/transcript.ts';
-import { saveCaptionWords } from '#publications/caption-words.ts';
+import { captionWords, saveCaptionWords } from '#publications/caption-words.ts';
 import { CAPTIONS, CHAPTERS, flavorOf } from '#publications/publication.ts';
 import type { Operation } from './operation.ts';
 import {
@@ -17,10 +17,11 @@ import {
   sourceTracks,
 } from './prepared-elements.ts';
 
-/** Ten times the words of a whole day. */
-const MAX_BYTES = 2 ** 24;
+/** Of all captions of an event. */
+const MAX_BYTES = 16 * MAX_CAPTION_BYTES;
 const UNREADABLE = 'the file is not WebVTT or SubRip, or has no captions.';
-const TOO_LARGE = `the file is larger than ${MAX_BYTES / 2 ** 20} MiB.`;
+const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
+const TOO_LARGE = `the file is larger than ${mebibytes(MAX_CAPTION_BYTES)}, or all of them than ${mebibytes(MAX_BYTES)}.`;
 
 /** Captions or chapters, as a client sent them or an operation made them. */
 export type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];
@@ -37,10 +38,12 @@ export const captions: Operation = {
     const tracks = withoutUnwanted(await captionTracks(database, eventId), sources);
     const parts = timelineOf(sources);
     const elements: PreparedElement[] = [];
-    const texts = new Map<string, string>();
+    const words = new Map<string, string[]>();
+    let bytes = 0;
     const warnings = new Map<string, string[]>();
     for (const track of tracks) {
-      const tooLarge = track.size > MAX_BYTES;
+      const tooLarge = track.size > MAX_CAPTION_BYTES || bytes + track.size > MAX_BYTES;
+      if (!tooLarge) bytes += track.size;
       const text = tooLarge ? undefined : readCaptions(await readFile(await open(track.object_key)));
       const reason = tooLarge ? TOO_LARGE : UNREADABLE;
       warnings.set(track.id, text === undefined ? [`The ${nameOf(track)} are left out: ${reason}`] : []);
@@ -52,14 +55,14 @@ export const captions: Operation = {
       await writeFile(path, kept);
       const id = randomUUID();
       elements.push({ ...facts, id, stored: await store(path, CAPTIONS_TYPE) });
-      if (facts.flavor === CAPTIONS) texts.set(id, kept);
+      if (facts.flavor === CAPTIONS) words.set(id, captionWords(kept));
     }
     return async (trx) => {
       for (const [id, sentences] of warnings) {
         await trx.updateTable('tracks').set({ warnings: sentences }).where('id', '=', id).execute();
       }
       await replacePrepared(trx, { eventId, workflowId }, 'captions', elements);
-      for (const [elementId, text] of texts) await saveCaptionWords(trx, { elementId, eventId }, text);
+      for (const [elementId, said] of words) await saveCaptionWords(trx, { elementId, eventId }, said);
     };
   },
 };

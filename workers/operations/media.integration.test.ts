@@ -493,16 +493,25 @@ describe('captions', () => {
       ['captions/source', [], VTT],
       ['chapters/source', [], VTT],
     );
-    await updateTracks(eventId, { size: 2 ** 24 + 1 }, 3);
+    await updateTracks(eventId, { size: 2 ** 21 + 1 }, 3);
     await perform(eventId, captions);
     expect(await prepared(eventId)).toHaveLength(1);
     expect(await warningsOf(eventId)).toEqual([
       'The captions are left out: the file is not WebVTT or SubRip, or has no captions.',
-      'The chapters are left out: the file is larger than 16 MiB.',
+      'The chapters are left out: the file is larger than 2 MiB, or all of them than 32 MiB.',
     ]);
     await updateTracks(eventId, { size: VTT.length }, 3);
     await perform(eventId, captions);
     expect(await prepared(eventId)).toHaveLength(2);
+    expect(await warningsOf(eventId)).toHaveLength(1);
+  });
+
+  it('leaves out those for which there is no more room', async () => {
+    const files = Array.from({ length: 17 }, (): Parameters<typeof eventWith>[0] => ['captions/source', [], VTT]);
+    const eventId = await eventWith(...files);
+    for (const i of files.keys()) await updateTracks(eventId, { size: 2 ** 21 }, i + 1);
+    await perform(eventId, captions);
+    expect(await prepared(eventId)).toHaveLength(16);
     expect(await warningsOf(eventId)).toHaveLength(1);
   });
 

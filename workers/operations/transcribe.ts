@@ -12,6 +12,7 @@ import { PART_LENGTHS, type PartLengths, planSoundParts, writeSoundPart } from '
 import { languageTag, type Transcript } from '#platform/speech/transcript.ts';
 import { TranscriptionService, TranscriptionUnavailable } from '#platform/speech/transcription-service.ts';
 import { releaseObjects } from '#platform/storage/staging-sweep.ts';
+import { captionWords } from '#publications/caption-words.ts';
 import { addCaptions } from '#publications/publish.ts';
 import {
   captionTracks,
@@ -205,6 +206,7 @@ async function addTranscript(
   };
   const kept = timelineOf(tracks);
   const text = kept ? cutCaptions(speech.captions, kept) : speech.captions;
+  const words = captionWords(text ?? '');
   const storeAgain = await write('published.vtt', text ?? '');
   const places: { publicationId: string | null; file: StoredFile }[] = [];
   for (const publicationId of text ? await placesOf(database, eventId) : [])
@@ -231,7 +233,7 @@ async function addTranscript(
     for (const { publicationId, file } of places) {
       const { objectKey: object_key, ...stored } = file;
       const element = { ...facts, ...stored, id: randomUUID(), event_id: eventId, workflow_id: workflowId, object_key };
-      await addCaptions(trx, { ...element, publicationId, replacedTags, text: text ?? '' });
+      await addCaptions(trx, { ...element, publicationId, replacedTags, words });
     }
   };
 }

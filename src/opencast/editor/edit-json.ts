@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Principal } from '#access/principal.ts';
-import { type EditableEvent, MAX_CAPTION_BYTES, type StoredCaptions } from '#editing/editable-event.ts';
+import type { EditableEvent, StoredCaptions } from '#editing/editable-event.ts';
 import { REFRESH_MS } from '#editing/editor-locks.ts';
 import { formatInstant } from '#metadata/date-time.ts';
-import { readCaptions, strictCaptions, webVttFault } from '#platform/media/captions.ts';
+import { MAX_CAPTION_BYTES, readCaptions, strictCaptions, webVttFault } from '#platform/media/captions.ts';
 import { ObjectNotFound, type ObjectStorage } from '#platform/storage/object-storage.ts';
 import type { EditorFile, EditorTrack } from '#publications/editor-files.ts';
 import { flavorOf } from '#publications/publication.ts';

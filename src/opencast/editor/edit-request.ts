@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { MAX_CAPTION_BYTES } from '#editing/editable-event.ts';
 import { INVALID_CAPTIONS, INVALID_PICTURE, UNPARSABLE } from '#editing/editing-refusals.ts';
 import type { EditedCaptions, EditedPicture, EventEditing } from '#editing/save-event.ts';
-import { webVttFault } from '#platform/media/captions.ts';
+import { MAX_CAPTION_BYTES, webVttFault } from '#platform/media/captions.ts';
 import { tryParseJson } from '#platform/text/json.ts';
 
 const MAX_SEGMENTS = 2000;

@@ -84,6 +84,11 @@ test.each([
   expect(strictCaptions(text)).toBe(expected);
 });
 
+test('captions with a million lines are ready for a strict parser', () => {
+  const lines = 'x\n'.repeat(2 ** 20);
+  expect(strictCaptions(`WEBVTT\n\n00:02.000 --> 00:01.000\nA\n\n${lines}`)).toHaveLength(40 + lines.length);
+});
+
 test('the plain text of captions is the same after the editor has had them', () => {
   const captions = ONE.replace('A', '<v Ada>R&amp;D&nbsp;&lt;b&gt; &amp;lt;</v>');
   const plain = [{ begin: 1000, end: 2000, text: 'R&D <b> &lt;\n' }];
