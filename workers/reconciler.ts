@@ -83,9 +83,10 @@ export function startReconciler(parts: ReconcilerParts, workDir: string): Worker
     }),
     start('counting of changes', COUNTING_MS, () => countChanges(database)),
     start('measuring of storage', STORAGE_CHECK_MS, async () => {
-      await measureStorage(database);
       await sweepStatistics(database);
       await mergeViews(database, statistics.timeZone);
+      // It reads all files, and may take too long for the database.
+      await measureStorage(database);
     }),
   ]);
 }

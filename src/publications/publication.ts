@@ -50,7 +50,7 @@ export function captionsOf(publication: Pick<Publication, 'elements'>): Publicat
 /** Returns the language of captions as their tags or their flavor name it; undefined if unknown. */
 export function languageIn({ tags, flavor }: Pick<PublicationElement, 'tags' | 'flavor'>): string | undefined {
   const tag = tags.find((each) => each.startsWith('lang:'))?.slice('lang:'.length);
-  return tag || /\+([A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)$/.exec(flavor)?.[1];
+  return tag || /\+(?:auto-)?([A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)$/.exec(flavor)?.[1];
 }
 
 /** Returns the renditions of each track, the best one first: media without the playlists that list them. */

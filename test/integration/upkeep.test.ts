@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { backupCommand } from '#cli/inlet/backup.ts';
@@ -110,4 +110,22 @@ test('the doctor does not take a folder of objects that has gone or is empty for
   expect(await examined()).toMatch(/^FAIL.*is empty, but the database lists 1 objects in it/);
   await rm(objects, { recursive: true });
   await rename(`${objects}-elsewhere`, objects);
+});
+
+test('the doctor reports a workflow with which no worker would start', async () => {
+  const WORKFLOWS_DIR = await temporaryFolder();
+  await writeFile(join(WORKFLOWS_DIR, 'own.yaml'), 'id: own\ntitle: Own\noperations:\n  - operation: inspekt\n');
+  const { lines } = await say(doctorCommand, { ...up.system, env: { WORKFLOWS_DIR } });
+  const said = lines.find((line) => line.includes('  definitions  '));
+  expect(said).toMatch(/^FAIL {2}definitions {2}\S+\/own\.yaml:4: unknown operation "inspekt"/);
+});
+
+test('the doctor asks for no more workers while a lane is paused', async () => {
+  const { database } = up.app;
+  const examined = async () => (await up.run(doctorCommand)).lines.find((line) => line.includes('  workers  '));
+  await up.upload();
+  await database.updateTable('workflow_operations').set({ lane: 'light' }).where('state', '=', 'ready').execute();
+  expect(await examined()).toMatch(/the oldest operation has waited/);
+  await database.insertInto('lane_settings').values({ lane: 'light', paused: true, changed_by: 'ada' }).execute();
+  expect(await examined()).toMatch(/nothing waits/);
 });

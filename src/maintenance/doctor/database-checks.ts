@@ -134,8 +134,9 @@ async function clock(client: pg.Client): Promise<Diagnosis> {
 async function workers(client: pg.Client): Promise<Diagnosis> {
   const { rows } = await client.query<{ alive: number; waiting: number | null }>(
     `SELECT (SELECT count(*)::int FROM worker_processes WHERE seen_at > now() - interval '30 s') AS alive,
-       (SELECT extract(epoch FROM now() - min(greatest(ready_at, not_before)))::int FROM workflow_operations
-         WHERE state = 'ready' AND not_before <= now()) AS waiting`,
+       (SELECT extract(epoch FROM now() - min(greatest(ready_at, not_before)))::int FROM workflow_operations o
+         WHERE state = 'ready' AND not_before <= now()
+           AND NOT EXISTS (SELECT FROM lane_settings s WHERE s.lane = o.lane AND s.paused)) AS waiting`,
   );
   const { alive = 0, waiting = null } = rows[0] ?? {};
   const waits = waiting === null ? 'nothing waits' : `the oldest operation has waited ${waiting} s`;

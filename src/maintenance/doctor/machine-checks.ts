@@ -6,9 +6,10 @@ import { connect } from 'node:tls';
 import { promisify } from 'node:util';
 import { loadCatalogs } from '#metadata/catalogs.ts';
 import { type MediaTools, requireSafeTools } from '#platform/media/tools/locate-tools.ts';
+import { requireFeatures } from '#platform/media/tools/required-features.ts';
 import type { StoragePlace } from '#platform/storage/storage-backend.ts';
 import { formatBytes } from '#platform/text/units.ts';
-import { loadDefinitions } from '#processing/load-definitions.ts';
+import type { WorkflowDefinitions } from '#processing/load-definitions.ts';
 import type { Check, Diagnosis } from './check.ts';
 
 /** The space for a recording of four hours and its processing. */
@@ -105,12 +106,10 @@ function certificateEnd(host: string, port: number, signal: AbortSignal): Promis
 }
 
 const run = promisify(execFile);
-/** The encoders of the built-in operations. */
-const ENCODERS = ['libx264', 'aac', 'mjpeg'];
 const LIMIT_MS = 20_000;
 
 /**
- * Checks that ffmpeg is installed, has the needed encoders, and is new enough for untrusted files.
+ * Checks that ffmpeg is installed, was built with what operations use, and is new enough for untrusted files.
  * @param isLocal true if Inlet is reachable from this machine only
  * @param allowed true if the ffmpeg from npm is allowed anyway
  */
@@ -124,17 +123,12 @@ export function toolsCheck(
     run: async (signal): Promise<Diagnosis> => {
       const tools = await locate();
       const options = { signal, timeout: LIMIT_MS };
-      const [{ stdout: version }, { stdout: encoders }] = await Promise.all([
+      const [{ stdout: version }] = await Promise.all([
         run(tools.ffmpeg, ['-hide_banner', '-version'], options),
-        run(tools.ffmpeg, ['-hide_banner', '-encoders'], options),
         run(tools.ffprobe, ['-hide_banner', '-version'], options),
+        requireFeatures(tools),
       ]);
       const found = /^ffmpeg version (\S+)/.exec(version)?.[1] ?? 'unknown version';
-      const lacking = ENCODERS.filter((name) => !new RegExp(`^ \\S+ ${name} `, 'm').test(encoders));
-      if (lacking.length > 0) {
-        const todo = 'Install a complete ffmpeg (Debian: apt install ffmpeg).';
-        return { state: 'fail', found: `${found} cannot encode ${lacking.join(', ')}`, todo };
-      }
       // Workers do not start if this throws.
       if (requireSafeTools(tools, isLocal, allowed)) {
         const todo =
@@ -147,12 +141,12 @@ export function toolsCheck(
 }
 
 /** Checks the workflow definitions and metadata catalogs of the site. Inlet does not start with an invalid one. */
-export function definitionsCheck(workflowsDir: string | undefined, metadataDir: string | undefined): Check {
+export function definitionsCheck(load: () => Promise<WorkflowDefinitions>, metadataDir: string | undefined): Check {
   return {
     name: 'definitions',
-    todo: 'Correct the file below WORKFLOWS_DIR or METADATA_DIR.',
+    todo: 'Correct the file below WORKFLOWS_DIR or METADATA_DIR, or COMMANDS_DIR.',
     run: async () => {
-      const workflows = (await loadDefinitions(workflowsDir)).all().length;
+      const workflows = (await load()).all().length;
       const { event, series } = await loadCatalogs(metadataDir);
       const catalogs = event.extended.length + series.extended.length;
       return { state: 'ok', found: `${workflows} workflows, ${catalogs} metadata catalogs of the site` };
