@@ -85,7 +85,7 @@ export function startReconciler(parts: ReconcilerParts, workDir: string): Worker
     start('measuring of storage', STORAGE_CHECK_MS, async () => {
       await sweepStatistics(database);
       await mergeViews(database, statistics.timeZone);
-      // It reads all files, and may take too long for the database.
+      // It counts many rows, and may take longer than the database allows.
       await measureStorage(database);
     }),
   ]);

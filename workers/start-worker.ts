@@ -1,13 +1,10 @@
 import type { Context } from '#app/context.ts';
 import type { Shutdown } from '#app/shutdown.ts';
-import { type Config, isOnlyLocal } from '#platform/config/config.ts';
+import { isOnlyLocal } from '#platform/config/config.ts';
 import { BUNDLED_TOOLS_WARNING, locateTools, requireSafeTools } from '#platform/media/tools/locate-tools.ts';
 import { requireFeatures } from '#platform/media/tools/required-features.ts';
-import { loadDefinitions, type WorkflowDefinitions } from '#processing/load-definitions.ts';
-import { operationCheck } from '#processing/operation-check.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { operations } from './operations/all-operations.ts';
-import { programsIn } from './operations/site-program.ts';
+import { loadRunnableDefinitions } from './operations/all-operations.ts';
 import { startWorker } from './worker.ts';
 
 /** No loop takes longer than a minute; one that takes this long hangs. */
@@ -17,7 +14,7 @@ const LOOK_MS = 10_000;
 /** Runs a worker until the shutdown. @throws {ConfigError} if a workflow definition cannot be run */
 export async function startWorkerProcess(context: Context, shutdown: Shutdown): Promise<void> {
   const { config, log, processName: name, pulse } = context;
-  await loadRunnable(config);
+  await loadRunnableDefinitions(config);
   const tools = await locateTools(config);
   if (requireSafeTools(tools, isOnlyLocal(config), config.allowBundledFfmpeg)) log.warn(BUNDLED_TOOLS_WARNING);
   await requireFeatures(tools);
@@ -26,12 +23,6 @@ export async function startWorkerProcess(context: Context, shutdown: Shutdown): 
   log.info({ worker: name, concurrency: config.workerConcurrency, queue: context.queue.kind }, 'the worker is ready');
   shutdown.finish('finish or hand back operations', (withinMs) => worker.close(withinMs));
   exitWhenStuck(context, shutdown);
-}
-
-/** Loads the workflow definitions. @throws {ConfigError} if one cannot be run */
-export async function loadRunnable({ operations: site, workflowsDir }: Config): Promise<WorkflowDefinitions> {
-  const programs = await programsIn(site.commandsDir);
-  return loadDefinitions(workflowsDir, { faultOf: operationCheck(new Set(operations.keys()), programs) });
 }
 
 /** Exits with status 1 when loops hang, so that a supervisor restarts the process. */

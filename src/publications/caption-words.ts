@@ -5,7 +5,7 @@ import { captionCues } from '#platform/media/captions.ts';
 
 /** Four times the vocabulary of a lecture. */
 const MAX_WORDS = 10_000;
-/** In UTF-16 units: the words of twenty hours. Finding their limits takes about a second. */
+/** In UTF-16 units: the words of twenty hours. A longer text would keep the process from other work. */
 const MAX_READ = 2 ** 20;
 /** In UTF-16 units; the rest of longer words is ignored. So many words fit into a `tsvector`, which holds 1 MiB. */
 const MAX_LENGTH = 34;
@@ -29,10 +29,11 @@ export function captionWords(captions: string): string[] {
   let left = MAX_READ;
   for (const { text } of captionCues(captions)) {
     for (const word of wordsIn(text.slice(0, left))) {
-      if (words.size === MAX_WORDS) break;
       words.add(word);
+      if (words.size === MAX_WORDS) return [...words];
     }
-    left = Math.max(0, left - text.length);
+    left -= text.length;
+    if (left <= 0) break;
   }
   return [...words];
 }

@@ -1,3 +1,6 @@
+import type { Config } from '#platform/config/config.ts';
+import { loadDefinitions, type WorkflowDefinitions } from '#processing/load-definitions.ts';
+import { operationCheck } from '#processing/operation-check.ts';
 import { captions } from './captions.ts';
 import { command } from './command.ts';
 import { cut } from './cut.ts';
@@ -7,6 +10,7 @@ import { inspect } from './inspect.ts';
 import type { Operation } from './operation.ts';
 import { preview } from './preview.ts';
 import { publish, republish, retract } from './publish.ts';
+import { programsIn } from './site-program.ts';
 import { transcribe } from './transcribe.ts';
 
 /** Does nothing. Used to measure the workflow engine and to try out workflow definitions. */
@@ -24,3 +28,11 @@ export const operations: ReadonlyMap<string, Operation> = new Map(
     (operation) => [operation.name, operation],
   ),
 );
+
+/** Loads the workflow definitions. @throws {ConfigError} if one has an operation or a program that does not exist */
+export async function loadRunnableDefinitions(
+  config: Pick<Config, 'operations' | 'workflowsDir'>,
+): Promise<WorkflowDefinitions> {
+  const programs = await programsIn(config.operations.commandsDir);
+  return loadDefinitions(config.workflowsDir, { faultOf: operationCheck(new Set(operations.keys()), programs) });
+}

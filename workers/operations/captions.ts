@@ -17,11 +17,11 @@ import {
   sourceTracks,
 } from './prepared-elements.ts';
 
-/** Of all captions of an event. */
+/** The largest total of captions and chapters of an event. */
 const MAX_BYTES = 16 * MAX_CAPTION_BYTES;
 const UNREADABLE = 'the file is not WebVTT or SubRip, or has no captions.';
 const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
-const TOO_LARGE = `the file is larger than ${mebibytes(MAX_CAPTION_BYTES)}, or all of them than ${mebibytes(MAX_BYTES)}.`;
+const TOO_LARGE = `the file is larger than ${mebibytes(MAX_CAPTION_BYTES)}, or the event has more than ${mebibytes(MAX_BYTES)} of such files.`;
 
 /** Captions or chapters, as a client sent them or an operation made them. */
 export type CaptionTrack = Awaited<ReturnType<typeof captionTracks>>[number];

@@ -498,7 +498,7 @@ describe('captions', () => {
     expect(await prepared(eventId)).toHaveLength(1);
     expect(await warningsOf(eventId)).toEqual([
       'The captions are left out: the file is not WebVTT or SubRip, or has no captions.',
-      'The chapters are left out: the file is larger than 2 MiB, or all of them than 32 MiB.',
+      'The chapters are left out: the file is larger than 2 MiB, or the event has more than 32 MiB of such files.',
     ]);
     await updateTracks(eventId, { size: VTT.length }, 3);
     await perform(eventId, captions);

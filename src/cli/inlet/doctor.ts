@@ -6,7 +6,7 @@ import { storageCheck } from '#maintenance/doctor/storage-check.ts';
 import { type Config, isOnlyLocal, loadConfig } from '#platform/config/config.ts';
 import { createClient, REQUEST_LIMITS } from '#platform/database/client.ts';
 import { locateTools } from '#platform/media/tools/locate-tools.ts';
-import { loadRunnable } from '#workers/start-worker.ts';
+import { loadRunnableDefinitions } from '#workers/operations/all-operations.ts';
 import { type Command, parseArguments } from '../command.ts';
 import { findDatabase } from '../prepare-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -35,7 +35,7 @@ export const doctorCommand: Command = {
       queueCheck(config.redisUrl, connect),
       storageCheck(config.storage, connect),
       toolsCheck(() => locateTools(config), { isLocal, allowed: config.allowBundledFfmpeg }),
-      definitionsCheck(() => loadRunnable(config), config.metadataDir),
+      definitionsCheck(() => loadRunnableDefinitions(config), config.metadataDir),
       foldersCheck(config.dataDir, temporaryFolder(environment, config), config.storage),
       tlsCheck(config.publicUrl, isLocal),
     ];

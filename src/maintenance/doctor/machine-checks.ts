@@ -140,11 +140,14 @@ export function toolsCheck(
   };
 }
 
-/** Checks the workflow definitions and metadata catalogs of the site. Inlet does not start with an invalid one. */
+/**
+ * Checks the workflow definitions and metadata catalogs of the site. Inlet does not start with an invalid one.
+ * @param load loads the definitions as workers do
+ */
 export function definitionsCheck(load: () => Promise<WorkflowDefinitions>, metadataDir: string | undefined): Check {
   return {
     name: 'definitions',
-    todo: 'Correct the file below WORKFLOWS_DIR or METADATA_DIR, or COMMANDS_DIR.',
+    todo: 'Correct the file below WORKFLOWS_DIR, METADATA_DIR or COMMANDS_DIR.',
     run: async () => {
       const workflows = (await load()).all().length;
       const { event, series } = await loadCatalogs(metadataDir);

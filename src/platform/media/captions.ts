@@ -1,7 +1,8 @@
 import { indexAbove, type KeptPart, placesOf } from './cutting.ts';
 
-/** Of a file of captions: more than the words of a whole day. */
+/** The largest file of captions: more than the words of a whole day. */
 export const MAX_CAPTION_BYTES = 2 ** 21;
+
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
 const TIMING = new RegExp(`^\\s*${TIME}\\s*-->\\s*${TIME}(.*)$`);
 const STRICT_TIME = String.raw`(?:\d+:)?[0-5]\d:[0-5]\d\.\d{3}`;
@@ -84,8 +85,10 @@ function withStrictCues(captions: string): string {
   for (const block of blocks) {
     const cue = cueIn(block);
     if (cue) cues.push(cue);
-    // An empty line in a caption.
-    else if (!WITHOUT_CUE.test(block)) for (const line of block.split('\n')) cues.at(-1)?.text.push(line);
+    else if (!WITHOUT_CUE.test(block)) {
+      // An empty line in a caption. The lines below it may be too many for the arguments of one call.
+      for (const line of block.split('\n')) cues.at(-1)?.text.push(line);
+    }
   }
   cues.sort((a, b) => a.begin - b.begin);
   const written = cues.map(({ begin, end, text }) => {

@@ -101,7 +101,7 @@ describe('threadsFor', () => {
 describe('deliveryRate', () => {
   it.each([
     ['keeps a usual rate', 29.97, 29.97, 29.97],
-    ['takes the average for exact', 29.97, 30, 29.97],
+    ['keeps the average below a rounded peak', 29.97, 30, 29.97],
     ['keeps the rate of pictures with a short pause', 24.6, 25, 25],
     ['keeps the rate of pictures with a pause as long as they are', 12.5, 25, 25],
     ['keeps the rate before a long pause', 8.3, 25, 25],

@@ -63,6 +63,8 @@ export const USUAL_QUALITY: VideoQuality = { preset: 'veryfast', crf: 23 };
 /** Players of streams take a segment to belong where it is decoded. They accept one that is shown up to this much later. */
 export const LONGEST_LEAD_SECONDS = 1;
 const LARGEST_COPIED = 4096;
+/** A peak may be rounded, such as 30 for 29.97. Further above the average, it shows that the recording has pauses. */
+const ROUNDED_PEAK = 1.0015;
 const FASTEST_RATE = 60;
 const USUAL_RATE = 25;
 /** Below this, the rate says little about when the next picture comes. */
@@ -156,8 +158,7 @@ export function deliveryRate(video: VideoStream): number {
   const { average, peak } = rates(video);
   if (peak < SLOWEST_RATE && average < SLOWEST_RATE) return USUAL_RATE;
   if (isRegular(video)) {
-    // A peak may be rounded, such as 30 for 29.97. An average that is further below it has a pause.
-    let rate = peak / average < 1.0015 ? average : peak;
+    let rate = peak / average < ROUNDED_PEAK ? average : peak;
     while (rate > FASTEST_RATE * 1.01) rate /= 2;
     return round(rate);
   }

@@ -96,7 +96,7 @@ ${script === undefined ? '' : html`<script type="module" src="${root}admin/asset
 /** Redirects to a page and shows the result of an action there. @param to relative to the root, without a leading slash */
 export function redirectWithNotice(c: Context, to: string, notice: string): Response {
   // In the URL, links on other sites could set one.
-  setCookie(c, NOTICE, notice.slice(0, 300), { ...NOTICE_COOKIE, maxAge: 60 });
+  setCookie(c, NOTICE, notice.slice(0, 300).toWellFormed(), { ...NOTICE_COOKIE, maxAge: 60 });
   return c.redirect(rootFrom(c) + to, 303);
 }
 

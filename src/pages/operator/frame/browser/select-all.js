@@ -1,8 +1,9 @@
 /**
- * Adds a checkbox that selects all rows of a page, and shows how many are selected. Without any, there is nothing to do.
+ * Adds a checkbox that selects all rows of a page, and shows how many are selected. Without a selection, disables the
+ * actions.
  *
  * @param {HTMLElement} heading gets the checkbox
- * @param {HTMLElement} status shows the number, beside the buttons of the actions
+ * @param {HTMLElement} status shows the number; its neighbours are the actions
  */
 function addSelectAll(heading, status) {
   const boxes = [...document.querySelectorAll('input[type=checkbox][name=event]')].filter(
