@@ -172,7 +172,7 @@ export function operationOf(endpoint: Description, tag: string): ZodOpenApiOpera
     operationId: endpoint.operationId ?? operationId(method, path),
     tags: [tag],
     summary,
-    description: since ? `${description}\n\nVersion ${since} and higher.` : description,
+    description: [description, since && `Version ${since} and higher.`].filter(Boolean).join('\n\n') || undefined,
     ...(since && { 'x-since': since }),
     ...(access === 'public' && { security: [] }),
     requestParams: {
