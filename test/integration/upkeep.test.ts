@@ -6,6 +6,7 @@ import { doctorCommand } from '#cli/inlet/doctor.ts';
 import { restoreCommand } from '#cli/inlet/restore.ts';
 import { objectKey } from '#platform/storage/object-keys.ts';
 import { bytes } from '../support/bytes.ts';
+import { testTools } from '../support/clips.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { emptySystem, openUpkeep, SOUND, say, type Upkeep } from '../support/upkeep.ts';
 
@@ -112,12 +113,16 @@ test('the doctor does not take a folder of objects that has gone or is empty for
   await rename(`${objects}-elsewhere`, objects);
 });
 
-test('the doctor reports a workflow with which no worker would start', async () => {
+test('the doctor reports a workflow and an ffmpeg with which no worker would start', async () => {
   const WORKFLOWS_DIR = await temporaryFolder();
   await writeFile(join(WORKFLOWS_DIR, 'own.yaml'), 'id: own\ntitle: Own\noperations:\n  - operation: inspekt\n');
-  const { lines } = await say(doctorCommand, { ...up.system, env: { WORKFLOWS_DIR } });
-  const said = lines.find((line) => line.includes('  definitions  '));
-  expect(said).toMatch(/^FAIL {2}definitions {2}\S+\/own\.yaml:4: unknown operation "inspekt"/);
+  const { ffmpeg, ffprobe: FFPROBE_PATH } = await testTools();
+  const FFMPEG_PATH = join(WORKFLOWS_DIR, 'ffmpeg');
+  await writeFile(FFMPEG_PATH, `#!/bin/sh\n'${ffmpeg}' "$@" | grep -v zscale\n`, { mode: 0o755 });
+  const { lines } = await say(doctorCommand, { ...up.system, env: { WORKFLOWS_DIR, FFMPEG_PATH, FFPROBE_PATH } });
+  const said = (name: string) => lines.find((line) => line.includes(`  ${name}  `));
+  expect(said('definitions')).toMatch(/^FAIL {2}definitions {2}\S+\/own\.yaml:4: unknown operation "inspekt"/);
+  expect(said('ffmpeg')).toMatch(/^FAIL.*was built without zscale\./);
 });
 
 test('the doctor asks for no more workers while a lane is paused', async () => {
