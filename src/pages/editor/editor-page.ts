@@ -99,7 +99,7 @@ function cutForm(
   return html`<form method="post" action="${root}editor-ui" data-lock="${root}editor/${encodeURIComponent(id)}/lock">
 <input type="hidden" name="id" value="${id}"><input type="hidden" name="uuid" value="${lock}">
 <fieldset><legend><h2>Parts to keep</h2></legend>
-<p>The recording ends at ${formatClock(duration)}. Everything outside of these parts is deleted. Clear both times to remove a part.</p>
+<p>The recording ends at ${formatClock(duration)}. Only these parts are published; the uploaded files stay complete. Clear both times to remove a part.</p>
 ${rows.map(
   (part, row) => html`<div class="part">${timeField(row, 'from', part.from)}${timeField(row, 'to', part.to)}</div>
 `,
